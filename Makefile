@@ -1,0 +1,74 @@
+# `make demo` and `make test` need Python 3.11 or later and pip; uv is used when it is there.
+# Packages come from the lock files, whose hashes are checked.
+
+CHOICE := python3 python3.13 python3.12 python3.11 python
+PYTHON ?= $(shell for p in $(CHOICE); do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+UV ?= $(shell command -v uv)
+BIN := .venv/bin
+INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(BIN)/python,\
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check)
+
+.PHONY: help demo test lint format lock docs clean
+
+help:
+	@echo 'make demo    analyze the sample incidents and explain one request'
+	@echo 'make test    run the tests'
+	@echo 'make lint    ruff, mypy, sqlfluff'
+	@echo 'make format  let ruff format the code'
+	@echo 'make docs    write docs/schema.md anew'
+	@echo 'make lock    resolve the lock files anew (needs uv)'
+	@echo 'make clean   remove the venv and everything built'
+
+demo: .venv/.run
+	@BIN=$(BIN) sh sample_logs/demo.sh
+
+test: .venv/.dev
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --disable-progress-bar queries
+
+format: .venv/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: .venv/.dev
+	$(BIN)/python -m pytest -q tests/test_docs.py --write-docs
+
+lock:
+	@test -n "$(UV)" || { echo 'make lock needs uv: pip install uv' >&2; exit 1; }
+	sh .ci/lock "$(UV)"
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# What runs: the runtime packages, and faultlayer itself, editable. hatchling comes from
+# the build lock, so that pip does not fetch it unchecked for a build environment.
+.venv/.run: .venv/.made requirements.lock requirements-build.lock pyproject.toml
+	@echo 'installing the packages of requirements.lock into .venv'
+	@$(INSTALL) --require-hashes -r requirements.lock -r requirements-build.lock
+	@$(INSTALL) --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/.dev: .venv/.run requirements-dev.lock
+	@echo 'installing the packages of requirements-dev.lock into .venv'
+	@$(INSTALL) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.venv/.made:
+	@test -n "$(PYTHON)" || { \
+		echo 'faultlayer needs Python 3.11 or later; none of these is one: $(CHOICE)' >&2; \
+		echo 'hint: install it, or name it: make PYTHON=/path/to/python3.11 ...' >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo '$(PYTHON) is older than Python 3.11' >&2; \
+		echo 'hint: name a newer one: make PYTHON=/path/to/python3.11 ...' >&2; exit 1; }
+	@test -n "$(UV)" || "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo '$(PYTHON) cannot make virtual environments' >&2; \
+		echo 'hint: on Debian and Ubuntu: apt install python3-venv' >&2; exit 1; }
+	@rm -rf .venv
+	@$(if $(UV),"$(UV)" venv --quiet --python "$(PYTHON)" .venv,"$(PYTHON)" -m venv .venv)
+	@touch $@
