@@ -52,7 +52,7 @@ def _tiers() -> dict[str, int]:
 
 def _entry(module: str, names: dict[str, int] | set[str]) -> str | None:
     """Give the row entry that covers a module: its own name, or its package's."""
-    package = module.split(".")[0]
+    package = module.split(".", maxsplit=1)[0]
     for name in (module, f"{package}.*"):
         if name in names:
             return name
