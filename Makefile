@@ -46,8 +46,8 @@ lock:
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-# What runs: the runtime packages, and faultlayer itself, editable. hatchling comes from
-# the build lock, so that pip does not fetch it unchecked for a build environment.
+# What runs: the runtime packages, and faultlayer itself, editable. What builds it comes
+# from a lock too, so that pip fetches nothing unchecked for a build environment.
 .venv/.run: .venv/.made requirements.lock requirements-build.lock pyproject.toml
 	@echo 'installing the packages of requirements.lock into .venv'
 	@$(INSTALL) --require-hashes -r requirements.lock -r requirements-build.lock
@@ -66,9 +66,10 @@ clean:
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo '$(PYTHON) is older than Python 3.11' >&2; \
 		echo 'hint: name a newer one: make PYTHON=/path/to/python3.11 ...' >&2; exit 1; }
-	@test -n "$(UV)" || "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
-		echo '$(PYTHON) cannot make virtual environments' >&2; \
-		echo 'hint: on Debian and Ubuntu: apt install python3-venv' >&2; exit 1; }
 	@rm -rf .venv
-	@$(if $(UV),"$(UV)" venv --quiet --python "$(PYTHON)" .venv,"$(PYTHON)" -m venv .venv)
+	@if "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null; then "$(PYTHON)" -m venv .venv; \
+	elif test -n "$(UV)"; then "$(UV)" venv --quiet --python "$(PYTHON)" .venv; \
+	else \
+		echo '$(PYTHON) cannot make virtual environments' >&2; \
+		echo 'hint: on Debian and Ubuntu: apt install python3-venv' >&2; exit 1; fi
 	@touch $@
