@@ -1,0 +1,454 @@
+"""A case on disk: written as a whole or not at all, opened by path, accounted for."""
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from faultlayer import __version__, database, schema
+from faultlayer.errors import CaseError
+
+KIND = "faultlayer case"
+_MANIFEST = "case.json"
+_CATALOGUE = "case.duckdb"
+_FOLDERS = ("events", "rejects")
+_LOCK = ".lock"
+_SPILL = ".spill"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A finished case: its folder and what `case.json` says."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+
+def open_case(path: Path) -> Case:
+    """Open a case; raises CaseError when it is missing, foreign or from the future."""
+    if not path.exists():
+        raise CaseError(
+            f"no case at {path}", hint="make one with: faultlayer analyze LOGS"
+        )
+    if not path.is_dir():
+        raise CaseError(
+            f"{path} is no case: a case is a folder",
+            hint="make one with: faultlayer analyze LOGS",
+        )
+    manifest = _manifest(path)
+    if manifest is None:
+        raise CaseError(
+            f"{path} is no case: it has no {_MANIFEST} of ours",
+            hint=f"make one with: faultlayer analyze {path} --case CASE",
+        )
+    version = manifest.get("schema_version")
+    if version != schema.VERSION:
+        raise CaseError(
+            f"{path} has schema version {version}, this faultlayer reads"
+            f" {schema.VERSION}",
+            hint="install a newer faultlayer"
+            if isinstance(version, int) and version > schema.VERSION
+            else "analyze the logs again",
+        )
+    return Case(path, manifest)
+
+
+class CaseWriter:
+    """Builds a case beside its target and puts it in place when it is whole.
+
+    A context manager. `path` is the folder under construction, `spill` a folder in it
+    for temporary files. Until `finish` returns, an older case at the target is
+    untouched; whatever ends the block before that removes the folder. Raises
+    CaseError when the target is something else than a case, or the disk is full.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target.resolve()
+        self.path = self.target  # set by __enter__
+        self._lock: IO[bytes] | None = None
+        self._finished = False
+
+    def __enter__(self) -> Self:
+        try:
+            _check_target(self.target)
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            _tidy(self.target)
+            self.path, self._lock = _partial(self.target)
+            for folder in (*_FOLDERS, _SPILL):
+                (self.path / folder).mkdir()
+        except OSError as error:
+            self._discard()
+            raise _unwritable(self.target, error) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._discard()
+        if error is not None and (cause := _disk_full(error)) is not None:
+            raise _unwritable(self.target, cause) from error
+
+    @property
+    def spill(self) -> Path:
+        """Where queries may spill; gone before the case is finished."""
+        return self.path / _SPILL
+
+    def events_path(self, source_id: int) -> Path:
+        """Where the events of a source are to be written."""
+        return self.path / "events" / f"{source_id:05d}.parquet"
+
+    def rejects_path(self, source_id: int) -> Path:
+        """Where the rejects of a source are to be written."""
+        return self.path / "rejects" / f"{source_id:05d}.parquet"
+
+    def write(self, name: str, table: pa.Table) -> None:
+        """Write a table of `schema.TABLES`, in the column order and types of there."""
+        wanted = schema.arrow(schema.TABLES[name])
+        data = table.select(wanted.names).cast(wanted)
+        pq.write_table(data, self.path / f"{name}.parquet", compression="zstd")
+
+    def finish(
+        self,
+        manifest: Mapping[str, Any],
+        *,
+        files: Mapping[int, Path] | None = None,
+    ) -> Case:
+        """Complete the case and put it in the place of the target.
+
+        Tables that were not written are written empty. The manifest gets the given
+        entries, the hashes of all Parquet files, the sources and the conservation
+        sums. `files` tells where the sources were read from, by source id; with it
+        `verify --sources` finds them again.
+        """
+        for name, columns in schema.TABLES.items():
+            if name not in _FOLDERS and not (self.path / f"{name}.parquet").exists():
+                self.write(name, schema.arrow(columns).empty_table())
+        shutil.rmtree(self.spill)
+        with contextlib.chdir(self.path):
+            database.write_catalogue(Path(_CATALOGUE))
+        whole = {
+            "kind": KIND,
+            "schema_version": schema.VERSION,
+            "tool_version": __version__,
+            **manifest,
+            **account(self.path),
+            "files": _hashes(self.path),
+        }
+        for source in whole["sources"]:
+            if files and (file := files.get(source["source_id"])):
+                source["file"] = file.absolute().as_posix()
+        text = json.dumps(whole, indent=2, ensure_ascii=False, default=str)
+        (self.path / _MANIFEST).write_text(text + "\n", "utf-8")
+        if self._lock is not None:
+            (self.path / _LOCK).unlink()
+        _sync(self.path)
+        _swap(self.path, self.target)
+        self._finished = True
+        return Case(self.target, json.loads(text))
+
+    def _discard(self) -> None:
+        if not self._finished and self.path != self.target:
+            _remove(self.path)
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
+def account(case_dir: Path) -> dict[str, Any]:
+    """Sum up what was read and what became of it.
+
+    Gives `sources`, one entry each, and `conservation`: bytes and lines of all
+    sources, and the same summed over events, rejects and blank lines; `off` lists the
+    sources where the two differ, or where ids or aliases multiply rows.
+    """
+    con = database.connect()
+    try:
+        database.attach_views(con, case_dir)
+        return {
+            "sources": _rows(con, _SOURCES),
+            "conservation": {
+                **_rows(con, _SUMS)[0],
+                "off": _rows(con, _OFF) + _rows(con, _MULTIPLIED),
+            },
+        }
+    finally:
+        con.close()
+
+
+def sha256(path: Path) -> str:
+    """Hash a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
+    result = con.execute(sql)
+    names = [item[0] for item in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+_SOURCES = """
+SELECT
+    source_id, path, member, sha256, file_bytes, bytes, lines, records, events,
+    rejects, blank_lines, format, wrapper, layer, component, host, clock_id, problems
+FROM sources
+ORDER BY source_id
+"""
+
+_BOOKED = """
+WITH booked AS (
+    SELECT source_id, byte_length, lines, 1 AS events, 0 AS rejects FROM events_raw
+    UNION ALL
+    SELECT source_id, byte_length, lines, 0 AS events, 1 AS rejects FROM rejects
+),
+
+sums AS (
+    SELECT
+        source_id,
+        sum(byte_length) AS bytes,
+        sum(lines) AS lines,
+        sum(events) AS events,
+        sum(rejects) AS rejects
+    FROM booked
+    GROUP BY source_id
+)
+"""
+
+_SUMS = """
+WITH parts AS (
+    SELECT count(*) AS records, coalesce(sum(lines), 0) AS lines FROM events_raw
+),
+
+refused AS (
+    SELECT count(*) AS records, coalesce(sum(lines), 0) AS lines FROM rejects
+)
+
+SELECT
+    coalesce(sum(sources.bytes), 0)::BIGINT AS bytes,
+    coalesce(sum(sources.lines), 0)::BIGINT AS lines,
+    any_value(parts.records)::BIGINT AS event_records,
+    any_value(parts.lines - parts.records)::BIGINT AS continuation_lines,
+    any_value(refused.records)::BIGINT AS reject_records,
+    any_value(refused.lines)::BIGINT AS reject_lines,
+    coalesce(sum(sources.blank_lines), 0)::BIGINT AS blank_lines
+FROM parts
+CROSS JOIN refused
+LEFT JOIN sources ON true
+"""
+
+_OFF = (
+    _BOOKED
+    + """
+SELECT
+    coalesce(sources.source_id, sums.source_id) AS source_id,
+    sources.path,
+    sources.bytes AS bytes,
+    (coalesce(sums.bytes, 0) + sources.blank_bytes)::BIGINT AS booked_bytes,
+    sources.lines AS lines,
+    (coalesce(sums.lines, 0) + sources.blank_lines)::BIGINT AS booked_lines
+FROM sources
+FULL JOIN sums ON sources.source_id = sums.source_id
+WHERE
+    sources.source_id IS NULL
+    OR sources.bytes <> coalesce(sums.bytes, 0) + sources.blank_bytes
+    OR sources.lines <> coalesce(sums.lines, 0) + sources.blank_lines
+    OR sources.events <> coalesce(sums.events, 0)
+    OR sources.rejects <> coalesce(sums.rejects, 0)
+ORDER BY 1
+"""
+)
+
+_MULTIPLIED = """
+SELECT 'alias ' || alias || ' has ' || count(*) || ' meanings' AS problem
+FROM aliases
+GROUP BY alias
+HAVING count(*) > 1
+ORDER BY alias
+LIMIT 20
+"""
+
+
+def _manifest(path: Path) -> dict[str, Any] | None:
+    try:
+        manifest = json.loads((path / _MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
+        return None
+    return manifest
+
+
+def _check_target(target: Path) -> None:
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    if not target.is_dir() or _manifest(target) is None:
+        raise CaseError(
+            f"{target} exists and is no case; it is left as it is",
+            hint="choose another folder with --case",
+        )
+
+
+def _siblings(target: Path, kind: str) -> list[Path]:
+    prefix = f".{target.name}.{kind}-"
+    return sorted(
+        path for path in target.parent.iterdir() if path.name.startswith(prefix)
+    )
+
+
+def _tidy(target: Path) -> None:
+    """Remove what killed runs left; bring back a case that was lost half-way."""
+    for path in _siblings(target, "partial"):
+        lock = _locked(path / _LOCK)
+        if lock is not None:
+            _remove(path)
+            lock.close()
+    for path in _siblings(target, "old"):
+        if _alive(path.name.rpartition("-")[2]):
+            continue
+        if not target.exists() and _manifest(path) is not None:
+            path.rename(target)
+        else:
+            _hand_over(path, target)
+            _remove(path)
+
+
+def _partial(target: Path) -> tuple[Path, IO[bytes]]:
+    """Make the folder to build in, locked: the lock dies with this process."""
+    name = f".{target.name}.partial-{os.getpid()}"
+    number = 1
+    while True:
+        path = target.with_name(name if number == 1 else f"{name}-{number}")
+        try:
+            path.mkdir()
+        except FileExistsError:
+            number += 1
+            continue
+        lock = _locked(path / _LOCK)
+        if lock is not None:
+            return path, lock
+
+
+def _locked(path: Path) -> IO[bytes] | None:
+    """Lock a file, made when absent; None when a living process holds the lock."""
+    try:
+        file = path.open("ab")
+    except (NotADirectoryError, FileNotFoundError):
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+def _hashes(path: Path) -> dict[str, Any]:
+    return {
+        file.relative_to(path).as_posix(): {
+            "sha256": sha256(file),
+            "bytes": file.stat().st_size,
+            "rows": pq.read_metadata(file).num_rows,
+        }
+        for file in sorted(path.rglob("*.parquet"))
+    }
+
+
+def _sync(path: Path) -> None:
+    for folder, _, names in os.walk(path, topdown=False):
+        for name in (*names, "."):
+            descriptor = os.open(Path(folder, name), os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def _swap(new: Path, target: Path) -> None:
+    """Put `new` at the target; files that a user put into the old case stay there."""
+    old = target.with_name(f".{target.name}.old-{os.getpid()}")
+    replaces = _manifest(target) is not None
+    if replaces:
+        target.rename(old)
+    try:
+        new.rename(target)
+    except BaseException:
+        if replaces:
+            old.rename(target)
+        raise
+    descriptor = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    if replaces:
+        _hand_over(old, target)
+        _remove(old)
+
+
+def _hand_over(old: Path, target: Path) -> None:
+    for guest in sorted(old.iterdir()):
+        if target.is_dir() and not _is_ours(guest.name):
+            guest.rename(target / guest.name)
+
+
+def _alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return int(pid) != os.getpid()
+
+
+def _is_ours(name: str) -> bool:
+    return name in {_MANIFEST, _CATALOGUE, *_FOLDERS} or (
+        name.removesuffix(".parquet") in schema.TABLES
+    )
+
+
+def _remove(path: Path) -> None:
+    # A worker that has not noticed yet may still write into the folder.
+    for _ in range(3):
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            return
+
+
+def _disk_full(error: BaseException) -> BaseException | None:
+    """Find the full disk behind an error, whoever of our libraries reports it."""
+    seen: BaseException | None = error
+    while seen is not None:
+        full = isinstance(seen, OSError) and seen.errno in {errno.ENOSPC, errno.EDQUOT}
+        if full or "no space left on device" in str(seen).lower():
+            return seen
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def _unwritable(target: Path, error: BaseException) -> CaseError:
+    if _disk_full(error) is not None:
+        return CaseError(
+            f"the disk is full; no case was written to {target}",
+            hint="free some space, or put the case elsewhere with --case",
+        )
+    return CaseError(
+        f"no case can be written to {target}: {error}",
+        hint="put the case elsewhere with --case",
+    )
