@@ -1,0 +1,194 @@
+"""The pages say what holds: commands, examples with their output, links, columns."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from faultlayer import database, schema
+from faultlayer.cli import main
+from faultlayer.schema import Column
+
+PAGES = ("*.md", "docs/*.md", "parsers/*.md", "queries/*.md", "sample_logs/**/*.md")
+
+BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(
+    r"^\$ (?P<command>faultlayer (?:.*\\\n)*.*)\n(?P<output>(?:(?!\$ ).*\n)*)",
+    re.MULTILINE,
+)
+LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
+TOOK = re.compile(r"\bin \d[\d.,]* m?s\b")
+
+Run = Callable[[str], str]
+
+
+def _pages(root: Path) -> list[Path]:
+    return sorted({path for page in PAGES for path in root.glob(page)})
+
+
+def _commands(
+    command: click.Command, name: str = "faultlayer"
+) -> Iterator[tuple[str, click.Command]]:
+    yield name, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            assert found is not None, f"{name} lists {child} and does not have it"
+            yield from _commands(found, f"{name} {child}")
+
+
+def test_every_command_has_help() -> None:
+    """Each command and each option says what it does."""
+    silent = []
+    for name, command in _commands(main):
+        if not (command.help or command.short_help):
+            silent.append(name)
+        silent += [
+            f"{name} {option.opts[-1]}"
+            for option in command.params
+            if isinstance(option, click.Option) and not (option.help or option.hidden)
+        ]
+    assert silent == []
+
+
+@pytest.mark.checkout
+def test_every_command_is_in_the_readme(root: Path) -> None:
+    """A command that README does not name is not there for the reader."""
+    text = (root / "README.md").read_text("utf-8")
+    names = [name for name, _ in _commands(main) if name.count(" ") == 1]
+    assert [name for name in names if name not in text] == []
+
+
+def _matches(actual: str, expected: str) -> bool:
+    """Compare output apart from durations; a line `...` stands for any lines."""
+    lines = TOOK.sub("in T", expected).splitlines()
+    pattern = "".join(
+        r"(?:.*\n)*" if line.strip() == "..." else re.escape(line) + r"[ ]*\n"
+        for line in lines
+    )
+    return re.fullmatch(pattern, TOOK.sub("in T", actual)) is not None
+
+
+def _play(text: str, run: Run) -> str:
+    """Give a page with the output of its examples as it is now."""
+
+    def one(example: re.Match[str]) -> str:
+        command, expected = example["command"], example["output"]
+        actual = run(command)
+        if actual and not actual.endswith("\n"):
+            actual += "\n"
+        shown = re.sub(r" +$", "", actual, flags=re.MULTILINE)
+        return f"$ {command}\n{expected if _matches(actual, expected) else shown}"
+
+    return BLOCK.sub(lambda block: EXAMPLE.sub(one, block[0]), text)
+
+
+@pytest.fixture
+def run(root: Path, tmp_path: Path) -> Run:
+    """Give a shell that has `faultlayer` and, in its folder, sample_logs/."""
+    (tmp_path / "sample_logs").symlink_to(root / "sample_logs")
+    command = tmp_path / "bin" / "faultlayer"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m faultlayer "$@"\n')
+    command.chmod(0o755)
+    source = Path(database.__file__).parents[1]
+    environment = os.environ | {
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(source),
+        "PYTHONUTF8": "1",
+    }
+
+    def shell(line: str) -> str:
+        return subprocess.run(
+            ["/bin/sh", "-c", line],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        ).stdout
+
+    return shell
+
+
+def test_examples_give_the_output_that_is_shown(
+    root: Path, run: Run, pytestconfig: pytest.Config
+) -> None:
+    """Every `$ faultlayer ...` of a ```console block prints what stands below it."""
+    played = 0
+    for page in _pages(root):
+        text = page.read_text("utf-8")
+        played += sum(len(EXAMPLE.findall(block)) for block in BLOCK.findall(text))
+        now = _play(text, run)
+        if pytestconfig.getoption("--write-docs"):
+            page.write_text(now, "utf-8")
+        else:
+            assert text == now, f"{page.relative_to(root)}: `make docs` writes it anew"
+    assert played > 0
+
+
+def test_a_changed_output_is_seen() -> None:
+    """The comparison forgives durations and `...`, and nothing else."""
+    page = "```console\n$ faultlayer a\nread in 3 s\n...\nend\n$ ls\nx\n```\n"
+    assert _play(page, lambda _: "read in 2.1 s\nmore\nend\n") == page
+    other = "```console\n$ faultlayer a\nread in 2.1 s\nfin\n$ ls\nx\n```\n"
+    assert _play(page, lambda _: "read in 2.1 s\nfin\n") == other
+
+
+@pytest.mark.checkout
+def test_links_lead_somewhere(root: Path) -> None:
+    """Every relative link of a page names a file or folder that exists."""
+    dead = [
+        f"{page.relative_to(root)}: {target}"
+        for page in _pages(root)
+        for target in LINK.findall(page.read_text("utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert dead == []
+
+
+def _table(name: str, doc: str, columns: tuple[Column, ...]) -> str:
+    rows = "".join(
+        f"| {column.name} | {column.type} | {column.doc} |\n" for column in columns
+    )
+    return (
+        f"## {name}\n\n{doc[0].upper()}{doc[1:]}.\n\n"
+        f"| column | type | meaning |\n|---|---|---|\n{rows}"
+    )
+
+
+def schema_page() -> str:
+    """Give docs/schema.md: every view of a case, from the code that makes it."""
+    head = (
+        "# The tables of a case\n\n"
+        f"Schema version {schema.VERSION}. Written by `make docs` from"
+        " `faultlayer.schema` and `faultlayer.database`.\n\n"
+        "Times are UTC, microseconds. `ts` is corrected by the clock of its source,"
+        " `ts_raw` is as logged. Types are those of Arrow.\n"
+        "`case.duckdb` holds these tables as views over the Parquet files beside it;"
+        " `faultlayer sql CASE` opens the same ones.\n"
+    )
+    parts = [
+        _table(name, database.VIEW_DOCS[name], columns)
+        for name, columns in sorted(database.VIEWS.items())
+    ]
+    return "\n".join([head, *parts])
+
+
+@pytest.mark.checkout
+def test_schema_page_is_up_to_date(root: Path, pytestconfig: pytest.Config) -> None:
+    """docs/schema.md is what `make docs` writes."""
+    page = root / "docs" / "schema.md"
+    if pytestconfig.getoption("--write-docs"):
+        page.write_text(schema_page(), "utf-8")
+    assert page.read_text("utf-8") == schema_page(), "`make docs` writes it anew"
