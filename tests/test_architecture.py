@@ -15,7 +15,7 @@ pytestmark = pytest.mark.checkout
 # module of the package.
 TIERS = """
 errors schema
-assets masking rotation
+assets definitions masking rotation
 find
 blocks
 lines

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from faultlayer import database, schema
+from faultlayer import assets, database, queries, schema
 from faultlayer.cli import main
 from faultlayer.schema import Column
 
@@ -23,6 +23,10 @@ EXAMPLE = re.compile(
 )
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 TOOK = re.compile(r"\bin \d[\d.,]* m?s\b")
+
+VIEWS = re.compile(
+    r"(?<=<!-- views: written by `make docs` -->\n).*(?=<!-- end)", re.DOTALL
+)
 
 Run = Callable[[str], str]
 
@@ -192,3 +196,18 @@ def test_schema_page_is_up_to_date(root: Path, pytestconfig: pytest.Config) -> N
     if pytestconfig.getoption("--write-docs"):
         page.write_text(schema_page(), "utf-8")
     assert page.read_text("utf-8") == schema_page(), "`make docs` writes it anew"
+
+
+@pytest.mark.checkout
+def test_views_are_listed(root: Path, pytestconfig: pytest.Config) -> None:
+    """queries/README.md lists the views in build order, with their titles."""
+    page = root / "queries" / "README.md"
+    rows = "".join(
+        f"| `{view.name}` | {view.title} |\n"
+        for view in queries.load(assets.builtin("queries"), "views")
+    )
+    text = page.read_text("utf-8")
+    now = VIEWS.sub(f"| view | a row is about |\n|---|---|\n{rows}", text)
+    if pytestconfig.getoption("--write-docs"):
+        page.write_text(now, "utf-8")
+    assert page.read_text("utf-8") == now, "`make docs` writes it anew"
