@@ -1,0 +1,133 @@
+-- title: A quota pool is empty
+-- layer: quota
+-- cause: quota.exceeded
+-- known gaps: a pool that nobody was refused from and no snapshot shows
+WITH denials AS (
+    SELECT
+        marks.event_id,
+        marks.ts,
+        marks.ts_error_us,
+        marks.clock_status,
+        coalesce(marks.user_id, life.user_id) AS user_id,
+        coalesce(marks.project_id, life.project_id) AS project_id,
+        coalesce(marks.tenant_id, life.tenant_id) AS tenant_id,
+        marks.pool
+    FROM marks
+    LEFT JOIN life ON marks.request_id = life.request_id
+    WHERE
+        marks.kind IN ('quota_exceeded', 'quota_deny')
+        AND marks.clock_status <> 'untied'
+),
+
+shown AS (
+    SELECT
+        denials.*,
+        empty_pools.event_id AS snapshot_id,
+        empty_pools.level,
+        empty_pools.level_id
+    FROM denials
+    LEFT JOIN empty_pools
+        ON
+            (
+                denials.user_id = empty_pools.user_id
+                OR (
+                    empty_pools.level = 'project'
+                    AND denials.project_id = empty_pools.level_id
+                )
+                OR (
+                    empty_pools.level = 'tenant'
+                    AND denials.tenant_id = empty_pools.level_id
+                )
+            )
+            AND (
+                empty_pools.clock_status = 'untied'
+                OR abs(date_diff('second', denials.ts, empty_pools.ts)) <= 300
+            )
+),
+
+named AS (
+    SELECT
+        shown.event_id,
+        shown.snapshot_id,
+        shown.ts,
+        shown.ts_error_us,
+        shown.clock_status,
+        shown.user_id,
+        coalesce(
+            shown.level_id,
+            nullif(regexp_extract(shown.pool, '[^:]+$'), ''),
+            shown.user_id,
+            '?'
+        ) AS scope,
+        CASE
+            WHEN shown.level IS NOT NULL THEN shown.level
+            WHEN shown.pool LIKE '%:%' THEN split_part(shown.pool, ':', 1)
+            WHEN shown.pool IS NOT NULL THEN 'pool'
+            ELSE 'unknown pool'
+        END AS level
+    FROM shown
+),
+
+-- The pool is empty until one of its users is served again.
+served AS (
+    SELECT
+        named.scope,
+        named.level,
+        named.ts,
+        min(attempts.ts_start) AS next_ts
+    FROM named
+    INNER JOIN attempts
+        ON named.user_id = attempts.user_id AND attempts.ts_start > named.ts
+    WHERE NOT attempts.failed
+    GROUP BY named.scope, named.level, named.ts
+)
+
+SELECT
+    'quota.exceeded' AS cause,
+    'root' AS role,
+    named.level AS scope_kind,
+    named.scope,
+    min(named.ts) AS ts_start,
+    served.next_ts AS ts_end,
+    max(named.ts_error_us) AS ts_error_us,
+    min(named.clock_status) AS clock_status,
+    CASE
+        WHEN named.level = 'unknown pool'
+            THEN 'quota refused to ' || named.scope || '; no record names the pool'
+        ELSE 'the pool of ' || named.level || ' ' || named.scope || ' is empty'
+    END AS because,
+    list_sort(
+        list_distinct(
+            list_concat(
+                list(named.event_id),
+                list(named.snapshot_id)
+                FILTER (WHERE named.snapshot_id IS NOT NULL)
+            )
+        )
+    )[1:40] AS evidence
+FROM named
+LEFT JOIN served
+    ON
+        named.scope = served.scope
+        AND named.level = served.level
+        AND named.ts = served.ts
+GROUP BY named.level, named.scope, served.next_ts
+UNION ALL
+SELECT
+    'quota.exceeded' AS cause,
+    'root' AS role,
+    empty_pools.level AS scope_kind,
+    empty_pools.level_id AS scope,
+    min(empty_pools.ts) AS ts_start,
+    max(empty_pools.ts) + INTERVAL 60 SECOND AS ts_end,
+    max(empty_pools.ts_error_us) AS ts_error_us,
+    min(empty_pools.clock_status) AS clock_status,
+    'the pool of ' || empty_pools.level || ' ' || empty_pools.level_id
+    || ' is empty' AS because,
+    list_sort(list(DISTINCT empty_pools.event_id))[1:40] AS evidence
+FROM empty_pools
+ANTI JOIN named
+    ON
+        empty_pools.level = named.level
+        AND empty_pools.level_id = named.scope
+GROUP BY empty_pools.level, empty_pools.level_id

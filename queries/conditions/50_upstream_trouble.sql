@@ -1,0 +1,102 @@
+-- title: The edge could not reach or finish with its upstream
+-- layer: harness
+-- cause: *
+-- known gaps: trouble that is logged below the level that was kept
+WITH trouble AS (
+    SELECT
+        marks.event_id,
+        marks.log_dir,
+        marks.kind,
+        coalesce(
+            nullif(regexp_extract(marks.upstream_addr, '^(?:\w+://)?([^/]+)', 1), ''),
+            '?'
+        ) AS upstream,
+        marks.ts,
+        marks.ts_error_us,
+        marks.clock_status
+    FROM marks
+    WHERE
+        marks.component = 'nginx'
+        AND marks.request_id IS NULL
+        AND marks.kind IN (
+            'connect_refused', 'no_live_upstream', 'upstream_closed',
+            'upstream_timeout', 'upstream_reset', 'tls_handshake', 'dns_failure'
+        )
+),
+
+paused AS (
+    SELECT
+        trouble.*,
+        trouble.ts - lag(trouble.ts) OVER runs > INTERVAL 60 SECOND AS pause
+    FROM trouble
+    WINDOW
+        runs AS (
+            PARTITION BY trouble.log_dir, trouble.kind, trouble.upstream
+            ORDER BY trouble.ts, trouble.event_id
+        )
+),
+
+numbered AS (
+    SELECT
+        paused.*,
+        sum(CASE WHEN paused.pause THEN 1 ELSE 0 END) OVER (
+            PARTITION BY paused.log_dir, paused.kind, paused.upstream
+            ORDER BY paused.ts, paused.event_id
+        ) AS run
+    FROM paused
+),
+
+grouped AS (
+    SELECT
+        numbered.kind,
+        numbered.upstream,
+        min(numbered.ts) AS ts_start,
+        max(numbered.ts) AS ts_end,
+        max(numbered.ts_error_us) AS ts_error_us,
+        min(numbered.clock_status) AS clock_status,
+        count(*) AS records,
+        list(numbered.event_id ORDER BY numbered.event_id)[1:20] AS evidence
+    FROM numbered
+    GROUP BY
+        numbered.log_dir, numbered.kind, numbered.upstream, numbered.run
+),
+
+-- A dead engine explains what overlaps its outage.
+explained AS (
+    SELECT
+        grouped.*,
+        EXISTS (
+            SELECT 1
+            FROM conditions
+            WHERE
+                conditions.layer = 'model'
+                AND conditions.role = 'root'
+                AND conditions.clock_status <> 'untied'
+                AND grouped.ts_end + micros(grouped.ts_error_us)
+                >= conditions.ts_start - micros(conditions.ts_error_us)
+                AND (
+                    conditions.ts_end IS NULL
+                    OR grouped.ts_start - micros(grouped.ts_error_us)
+                    <= conditions.ts_end + micros(conditions.ts_error_us)
+                    + INTERVAL 70 SECOND
+                )
+        ) AS by_engine
+    FROM grouped
+)
+
+SELECT
+    CASE explained.kind
+        WHEN 'upstream_reset' THEN 'harness.upstream_closed'
+        ELSE 'harness.' || explained.kind
+    END AS cause,
+    CASE WHEN explained.by_engine THEN 'symptom' ELSE 'root' END AS role,
+    'upstream' AS scope_kind,
+    explained.upstream AS scope,
+    explained.ts_start,
+    explained.ts_end,
+    explained.ts_error_us,
+    explained.clock_status,
+    explained.records || ' x ' || replace(explained.kind, '_', ' ') || ' at '
+    || explained.upstream AS because,
+    explained.evidence
+FROM explained

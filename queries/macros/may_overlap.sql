@@ -1,0 +1,7 @@
+-- title: Whether two intervals can overlap within their uncertainty
+CREATE MACRO may_overlap(start_1, end_1, error_1, start_2, end_2, error_2) AS
+    end_1 + micros(coalesce(error_1, 0) + coalesce(error_2, 0)) >= start_2
+    AND (
+        end_2 IS NULL
+        OR start_1 <= end_2 + micros(coalesce(error_1, 0) + coalesce(error_2, 0))
+    )

@@ -1,0 +1,19 @@
+-- title: The request's own record says that the key was not accepted
+-- layer: client
+-- cause: client.auth
+-- role: root
+-- precedence: 310
+-- known gaps: a refusal without a record (auth_shape)
+SELECT
+    failures.attempt_id,
+    'client.auth' AS cause,
+    'proven' AS strength,
+    min(own.ts) AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    list(own.event_id ORDER BY own.event_id) AS evidence,
+    'own record: not authenticated' AS because
+FROM failures
+INNER JOIN own ON failures.attempt_id = own.attempt_id
+WHERE own.kind = 'auth_failed' AND failures.status < 500
+GROUP BY failures.attempt_id

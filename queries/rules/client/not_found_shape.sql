@@ -1,0 +1,17 @@
+-- title: Status 404 with nothing but the access record
+-- layer: client
+-- cause: client.not_found
+-- role: symptom
+-- precedence: 940
+-- known gaps: a gateway that gives 404 for reasons of its own
+SELECT
+    failures.attempt_id,
+    'client.not_found' AS cause,
+    'inferred' AS strength,
+    failures.ts_end AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    [failures.attempt_id] AS evidence,
+    'status 404, no other record' AS because
+FROM failures
+WHERE failures.status = 404 AND failures.has_access

@@ -1,0 +1,19 @@
+-- title: Refused with 429 before forwarding while as many as allowed were in flight
+-- layer: harness
+-- cause: harness.concurrency_limit
+-- role: root
+-- precedence: 260
+-- known gaps: requests in flight that no kept log shows; a limit changed meanwhile
+SELECT
+    refusals.attempt_id,
+    'harness.concurrency_limit' AS cause,
+    'corroborated' AS strength,
+    refusals.ts_start AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    [refusals.attempt_id, settings.event_id] AS evidence,
+    'refused before forwarding, up to ' || refusals.most_in_flight || ' of '
+    || settings.number::BIGINT || ' allowed in flight' AS because
+FROM refusals
+INNER JOIN settings ON settings.key = 'max_concurrent_requests'
+WHERE refusals.most_in_flight >= settings.number

@@ -1,0 +1,19 @@
+-- title: The request's own record says that too many were in flight
+-- layer: harness
+-- cause: harness.concurrency_limit
+-- role: root
+-- precedence: 200
+-- known gaps: a limit that logs nothing (concurrency_limit_load, concurrency_limit_shape)
+SELECT
+    failures.attempt_id,
+    'harness.concurrency_limit' AS cause,
+    'proven' AS strength,
+    min(own.ts) AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    list(own.event_id ORDER BY own.event_id) AS evidence,
+    'own record: concurrency limit' AS because
+FROM failures
+INNER JOIN own ON failures.attempt_id = own.attempt_id
+WHERE own.kind = 'concurrency_limit'
+GROUP BY failures.attempt_id

@@ -1,0 +1,20 @@
+-- title: The request's own record says that its plugin failed
+-- layer: harness
+-- cause: harness.plugin_failed
+-- role: root
+-- precedence: 230
+-- known gaps: a plugin that fails without a record (plugin_down)
+SELECT
+    failures.attempt_id,
+    'harness.plugin_failed' AS cause,
+    'proven' AS strength,
+    min(own.ts) AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    list(own.event_id ORDER BY own.event_id) AS evidence,
+    'own record: plugin failed'
+    || coalesce(' (' || arg_min(own.plugin, own.event_id) FILTER (WHERE own.plugin IS NOT NULL) || ')', '') AS because
+FROM failures
+INNER JOIN own ON failures.attempt_id = own.attempt_id
+WHERE own.kind = 'plugin_failed'
+GROUP BY failures.attempt_id

@@ -1,0 +1,20 @@
+-- title: The edge's error log: the upstream closed the connection early
+-- layer: harness
+-- cause: harness.upstream_closed
+-- role: symptom
+-- precedence: 620
+-- known gaps: an engine that died without a record
+SELECT
+    failures.attempt_id,
+    'harness.upstream_closed' AS cause,
+    'corroborated' AS strength,
+    min(edge_matches.ts) AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    list(DISTINCT edge_matches.event_id ORDER BY edge_matches.event_id) AS evidence,
+    any_value(replace(edge_matches.kind, '_', ' ')) || ' at '
+    || coalesce(min(edge_matches.upstream_addr), '?') || ': same client, request and second in the error log' AS because
+FROM failures
+INNER JOIN edge_matches ON failures.attempt_id = edge_matches.attempt_id
+WHERE edge_matches.kind IN ('upstream_closed', 'upstream_reset') AND edge_matches.settled
+GROUP BY failures.attempt_id

@@ -1,0 +1,21 @@
+-- title: 504 after a wait at the upstream
+-- layer: harness
+-- cause: harness.upstream_timeout
+-- role: symptom
+-- precedence: 910
+-- known gaps: a slow or hung model without a record of it
+SELECT
+    failures.attempt_id,
+    'harness.upstream_timeout' AS cause,
+    'inferred' AS strength,
+    failures.ts_end AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    [failures.attempt_id] AS evidence,
+    '504 after ' || round(failures.duration_ms / 1000, 1) || ' s at the upstream'
+        AS because
+FROM failures
+WHERE
+    failures.status = 504
+    AND failures.tried_upstream
+    AND failures.upstream_header_ms IS NULL

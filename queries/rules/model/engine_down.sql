@@ -1,0 +1,70 @@
+-- title: The attempt was under way at a dead engine
+-- layer: model
+-- cause: *
+-- role: root
+-- precedence: 510
+-- known gaps: which of several engines an attempt was sent to, when nothing tells
+SELECT
+    failures.attempt_id,
+    conditions.cause,
+    'corroborated' AS strength,
+    min(conditions.ts_start) AS ts,
+    min(conditions.condition_id) AS condition_id,
+    NOT bool_or(
+        must_overlap(
+            failures.ts_start, failures.ts_end, failures.ts_error_us,
+            conditions.ts_start, conditions.ts_end, conditions.ts_error_us
+        )
+    ) AS clock_sensitive,
+    flatten(list(conditions.evidence ORDER BY conditions.condition_id))[1:20]
+        AS evidence,
+    'status ' || coalesce(any_value(failures.status)::VARCHAR, '?') || ' while '
+    || min(conditions.because) AS because
+FROM failures
+INNER JOIN conditions
+    ON
+        conditions.scope_kind = 'engine'
+        AND conditions.layer = 'model'
+        AND conditions.clock_status <> 'untied'
+        AND (
+            failures.engine IS NULL
+            OR failures.engine = conditions.scope
+            OR NOT EXISTS (
+                SELECT 1
+                FROM engine_names
+                WHERE
+                    (engine_names.engine = conditions.scope AND engine_names.known)
+                    OR engine_names.engine = failures.engine
+            )
+        )
+        AND may_overlap(
+            failures.ts_start, failures.ts_end, failures.ts_error_us,
+            conditions.ts_start, conditions.ts_end, conditions.ts_error_us
+        )
+WHERE
+    (failures.status IN (500, 502, 503, 504) OR failures.status < 400)
+    AND (
+        failures.forwarded
+        OR failures.edge_forwarded
+        OR failures.tried_upstream
+        OR failures.edge_forwarded IS NULL
+    )
+    -- Below 400 only what was cut by the upstream, not by the client.
+    AND (
+        failures.status >= 400
+        OR EXISTS (
+            SELECT 1
+            FROM edge_matches
+            WHERE
+                edge_matches.attempt_id = failures.attempt_id
+                AND edge_matches.kind <> 'client_closed'
+        )
+        OR EXISTS (
+            SELECT 1
+            FROM own
+            WHERE
+                own.attempt_id = failures.attempt_id
+                AND own.kind IN ('request_engine_dead', 'request_failed_engine')
+        )
+    )
+GROUP BY failures.attempt_id, conditions.cause

@@ -1,0 +1,21 @@
+-- title: A record with the request's id names what broke the engine
+-- layer: model
+-- cause: *
+-- role: root
+-- precedence: 490
+-- known gaps: reasons that named_causes does not list
+SELECT
+    failures.attempt_id,
+    arg_min(named_causes.cause, named_causes.rank) AS cause,
+    'proven' AS strength,
+    min(own.ts) AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    list(DISTINCT own.event_id ORDER BY own.event_id) AS evidence,
+    'own record: '
+    || replace(arg_min(named_causes.kind, named_causes.rank), '_', ' ') AS because
+FROM failures
+INNER JOIN own ON failures.attempt_id = own.attempt_id
+INNER JOIN named_causes ON list_contains(own.kinds, named_causes.kind)
+WHERE own.severity IN ('error', 'critical') AND named_causes.rank < 300
+GROUP BY failures.attempt_id

@@ -1,0 +1,20 @@
+-- title: The request's own record says that its quota is used up
+-- layer: quota
+-- cause: quota.exceeded
+-- role: root
+-- precedence: 100
+-- known gaps: a gateway that launders the reason; a pool that no record names
+SELECT
+    failures.attempt_id,
+    'quota.exceeded' AS cause,
+    'proven' AS strength,
+    min(own.ts) AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    list(own.event_id ORDER BY own.event_id) AS evidence,
+    'own record: quota exceeded'
+    || coalesce(', pool ' || arg_min(own.pool, own.event_id) FILTER (WHERE own.pool IS NOT NULL), '') AS because
+FROM failures
+INNER JOIN own ON failures.attempt_id = own.attempt_id
+WHERE own.kind IN ('quota_exceeded', 'quota_deny')
+GROUP BY failures.attempt_id

@@ -1,0 +1,19 @@
+-- title: The request's own record names a limit of requests per window
+-- layer: quota
+-- cause: quota.request_rate_limit
+-- role: root
+-- precedence: 130
+-- known gaps: a limit that logs nothing
+SELECT
+    failures.attempt_id,
+    'quota.request_rate_limit' AS cause,
+    'proven' AS strength,
+    min(own.ts) AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    list(own.event_id ORDER BY own.event_id) AS evidence,
+    'own record: request rate limit' AS because
+FROM failures
+INNER JOIN own ON failures.attempt_id = own.attempt_id
+WHERE own.kind = 'request_rate_limit'
+GROUP BY failures.attempt_id

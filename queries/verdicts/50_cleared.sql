@@ -1,0 +1,58 @@
+-- title: Which layers a failed attempt clears, and by what fact
+-- store: table
+WITH healthy AS (
+    SELECT
+        failures.attempt_id,
+        min(attempts.attempt_id) AS witness,
+        count(*) AS served
+    FROM failures
+    INNER JOIN attempts
+        ON
+            date_trunc('second', failures.ts_end)
+            = date_trunc('second', attempts.ts_end)
+            AND NOT attempts.failed
+            AND attempts.forwarded
+            AND attempts.engine IS NOT DISTINCT FROM failures.engine
+    GROUP BY failures.attempt_id
+),
+
+quota_facts AS (
+    SELECT
+        failures.attempt_id,
+        arg_max(marks.attrs ->> '$.used_ratio', marks.event_id) AS used_ratio
+    FROM failures
+    INNER JOIN marks
+        ON
+            marks.kind = 'balance'
+            AND marks.user_id = failures.user_id
+            AND try_cast(marks.attrs ->> '$.used_ratio' AS DOUBLE) < 0.99
+            AND (
+                marks.clock_status = 'untied'
+                OR abs(date_diff('second', marks.ts, failures.ts_end)) <= 300
+            )
+    GROUP BY failures.attempt_id
+)
+
+SELECT
+    failures.attempt_id,
+    list_filter(
+        [
+            CASE
+                WHEN failures.forwarded IS FALSE AND NOT failures.tried_upstream
+                    THEN 'model: never forwarded'
+                WHEN healthy.served > 0
+                    THEN
+                        'model: ' || healthy.served
+                        || ' other attempts were served in the same second'
+            END,
+            CASE
+                WHEN failures.forwarded THEN 'quota: forwarded to an engine'
+                WHEN quota_facts.used_ratio IS NOT NULL
+                    THEN 'quota: used ratio ' || quota_facts.used_ratio
+            END
+        ],
+        LAMBDA fact: fact IS NOT NULL
+    ) AS cleared
+FROM failures
+LEFT JOIN healthy ON failures.attempt_id = healthy.attempt_id
+LEFT JOIN quota_facts ON failures.attempt_id = quota_facts.attempt_id

@@ -1,0 +1,59 @@
+-- title: One verdict for every failed attempt
+-- store: table
+WITH losers AS (
+    SELECT
+        ranked.attempt_id,
+        list(DISTINCT ranked.cause ORDER BY ranked.cause) AS causes
+    FROM ranked
+    INNER JOIN ranked AS first
+        ON ranked.attempt_id = first.attempt_id AND first.place = 1
+    WHERE
+        ranked.place > 1
+        AND ranked.role = 'root'
+        AND ranked.cause <> first.cause
+    GROUP BY ranked.attempt_id
+),
+
+-- All evidence for the cause that won, whichever rule brought it.
+support AS (
+    SELECT
+        ranked.attempt_id,
+        list_sort(list_distinct(flatten(list(ranked.evidence))))[1:40] AS evidence,
+        min(ranked.condition_id) AS condition_id
+    FROM ranked
+    INNER JOIN ranked AS first
+        ON
+            ranked.attempt_id = first.attempt_id
+            AND first.place = 1
+            AND ranked.cause = first.cause
+    GROUP BY ranked.attempt_id
+)
+
+SELECT
+    failures.attempt_id,
+    failures.request_id,
+    failures.attempt,
+    coalesce(ranked.layer, 'undetermined') AS layer,
+    coalesce(ranked.cause, 'undetermined') AS cause,
+    coalesce(ranked.strength, 'undetermined') AS strength,
+    coalesce(ranked.rule, 'none') AS rule,
+    coalesce(
+        ranked.because,
+        'status ' || coalesce(failures.status::VARCHAR, '?')
+        || ', and no record explains it'
+    ) AS because,
+    coalesce(support.evidence, [failures.attempt_id]) AS evidence,
+    coalesce(losers.causes, []) AS contributing,
+    list_filter(
+        coalesce(cleared.cleared, []),
+        LAMBDA fact: NOT starts_with(fact, coalesce(ranked.layer, '') || ':')
+    ) AS cleared,
+    coalesce(missing.missing, []) AS missing,
+    coalesce(ranked.clock_sensitive, FALSE) AS clock_sensitive,
+    support.condition_id
+FROM failures
+LEFT JOIN ranked ON failures.attempt_id = ranked.attempt_id AND ranked.place = 1
+LEFT JOIN losers ON failures.attempt_id = losers.attempt_id
+LEFT JOIN support ON failures.attempt_id = support.attempt_id
+LEFT JOIN cleared ON failures.attempt_id = cleared.attempt_id
+LEFT JOIN missing ON failures.attempt_id = missing.attempt_id

@@ -1,0 +1,27 @@
+-- title: Access records: one finished exchange each; the stamp is its end
+SELECT
+    events.event_id,
+    events.source_id,
+    events.clock_id,
+    events.request_id,
+    events.ts - micros(events.duration_ms * 1000) AS ts_start,
+    events.ts AS ts_end,
+    events.ts_precision_us,
+    coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
+    events.status,
+    events.duration_ms,
+    events.upstream_connect_ms,
+    events.upstream_header_ms,
+    events.upstream_response_ms,
+    events.upstream_hops,
+    events.forwarded,
+    events.user_id,
+    events.project_id,
+    events.tenant_id,
+    events.model,
+    events.client,
+    events.upstream_addr,
+    events.message,
+    events.attrs
+FROM events
+WHERE events.kind = 'access'

@@ -1,0 +1,25 @@
+-- title: Access records whose id occurs more than once
+-- store: table
+WITH repeated AS (
+    SELECT hash(access.request_id) AS id_hash
+    FROM access
+    WHERE access.request_id IS NOT NULL
+    GROUP BY hash(access.request_id)
+    HAVING count(*) > 1
+)
+
+SELECT
+    access.event_id,
+    access.source_id,
+    access.clock_id,
+    access.request_id,
+    access.ts_start,
+    access.ts_end,
+    access.ts_error_us,
+    access.ts_precision_us,
+    access.status,
+    access.duration_ms,
+    access.client,
+    access.message
+FROM access
+SEMI JOIN repeated ON hash(access.request_id) = repeated.id_hash

@@ -1,0 +1,45 @@
+-- title: Records that say that something is wrong, or right again
+-- store: table
+SELECT
+    events.event_id,
+    events.source_id,
+    events.clock_id,
+    events.line,
+    events.ts,
+    coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
+    coalesce(clocks.status, 'untied') AS clock_status,
+    events.layer,
+    events.component,
+    events.kind,
+    coalesce(events.kinds, [events.kind]) AS kinds,
+    events.severity,
+    events.request_id,
+    events.id_parts,
+    events.engine,
+    events.plugin,
+    events.pool,
+    events.user_id,
+    events.project_id,
+    events.tenant_id,
+    events.model,
+    events.status,
+    events.quota_amount,
+    events.prompt_tokens,
+    events.completion_tokens,
+    events.client,
+    events.upstream_addr,
+    events.message,
+    events.attrs,
+    log_dir(sources.path) AS log_dir
+FROM events
+INNER JOIN sources ON events.source_id = sources.source_id
+LEFT JOIN clocks
+    ON events.clock_id = clocks.clock_id AND clocks.segment = 0
+WHERE
+    events.kind NOT IN (
+        'access', 'engine_access', 'gateway_access', 'other', 'request_accepted',
+        'request_forwarded', 'request_completed', 'request_received',
+        'request_added', 'request_finished', 'engine_stats', 'engine_progress',
+        'quota_reserve', 'quota_charge', 'quota_release', 'quota_reclaim',
+        'config_comment'
+    )

@@ -1,0 +1,227 @@
+"""From events to verdicts: runs the SQL of `queries/` over a case under construction."""
+
+from collections.abc import Callable, Iterator
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from faultlayer import database, queries, schema
+from faultlayer.clocks import tie
+from faultlayer.queries import Query
+
+#: Views numbered below this read events as logged; those above, corrected ones.
+CORRECTED = 10
+
+ROW_GROUP = 122_880
+
+_PARSED = """
+CREATE OR REPLACE TEMP VIEW parsed AS
+SELECT
+    events_raw.event_id,
+    events_raw.source_id,
+    sources.clock_id,
+    events_raw.ts_raw,
+    events_raw.ts_precision_us,
+    events_raw.borrowed,
+    events_raw.layer,
+    events_raw.kind,
+    events_raw.kinds,
+    events_raw.severity,
+    coalesce(aliases.request_id, events_raw.request_id) AS request_id,
+    events_raw.status,
+    events_raw.duration_ms,
+    events_raw.client
+FROM events_raw
+INNER JOIN sources ON events_raw.source_id = sources.source_id
+LEFT JOIN aliases ON events_raw.request_id = aliases.alias
+"""
+
+_FINDING = """
+INSERT INTO findings
+SELECT
+    attempt_id,
+    $rule,
+    split_part(cause, '.', 1),
+    cause,
+    $role,
+    strength,
+    $precedence,
+    ts,
+    condition_id,
+    clock_sensitive,
+    evidence,
+    because
+FROM ({statement})
+ORDER BY attempt_id, cause
+"""
+
+_CONDITION = """
+INSERT INTO conditions
+SELECT
+    (SELECT count(*) FROM conditions)
+    + row_number() OVER (ORDER BY ts_start, scope_kind, scope, cause, evidence),
+    split_part(cause, '.', 1),
+    cause,
+    role,
+    scope_kind,
+    scope,
+    ts_start,
+    ts_end,
+    ts_error_us,
+    clock_status,
+    because,
+    evidence
+FROM ({statement})
+ORDER BY ts_start, scope_kind, scope, cause, evidence
+"""
+
+
+class Classifier:
+    """Runs the definitions in order on one connection over one case folder.
+
+    `sources.parquet` and the events must be there; `run` writes all other tables.
+    """
+
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        case_dir: Path,
+        definitions: Traversable,
+        timing: pa.Table,
+    ) -> None:
+        self._con = con
+        self._dir = case_dir
+        self._timing = timing
+        self._views = queries.load(definitions, "views")
+        self._conditions = queries.load(definitions, "conditions")
+        self._rules = queries.load(definitions, "rules")
+        self._verdicts = queries.load(definitions, "verdicts")
+        for macro in queries.load(definitions, "macros"):
+            con.execute(
+                macro.statement.replace("CREATE MACRO", "CREATE OR REPLACE TEMP MACRO")
+            )
+
+    def run(self, tell: Callable[[str], None] = lambda step: None) -> None:
+        """Write aliases, clocks, attempts, conditions, findings, verdicts, incidents."""
+        con = self._con
+        database.attach_views(con, self._dir)
+        tell("ids")
+        for view in self._views:
+            if view.order < CORRECTED:
+                self._make(view)
+        self._write("aliases", "alias")
+        tell("clocks")
+        con.execute(_PARSED)
+        con.register("timing_table", self._timing)
+        con.execute("CREATE OR REPLACE TEMP TABLE timing AS FROM timing_table")
+        clocks = tie.tie(con)
+        pq.write_table(clocks, self._dir / "clocks.parquet", compression="zstd")
+        database.attach_views(con, self._dir)
+        tell("attempts")
+        for view in self._views:
+            if view.order >= CORRECTED:
+                self._make(view)
+        tell("conditions")
+        self._find_conditions()
+        tell("rules")
+        self._apply_rules()
+        tell("verdicts")
+        for query in self._verdicts:
+            self._make(query)
+        self._number_incidents()
+        self._write("conditions", "condition_id")
+        self._write("findings", "attempt_id, precedence, rule, cause")
+        self._write("verdicts", "attempt_id")
+        self._write("incidents", "incident_id")
+
+    def _make(self, query: Query) -> None:
+        store = query.header.get("store", "view")
+        if store == "parquet":
+            self._stream(query)
+            database.attach_view(self._con, self._dir, query.name)
+            return
+        self._con.execute(f"DROP VIEW IF EXISTS {query.name}")
+        kind = "TABLE" if store == "table" else "VIEW"
+        self._con.execute(
+            f"CREATE OR REPLACE TEMP {kind} {query.name} AS {query.statement}"
+        )
+
+    def _stream(self, query: Query) -> None:
+        """Write a large table without holding it, in row groups of a fixed size."""
+        wanted = schema.arrow(schema.TABLES[query.name])
+        path = self._dir / f"{query.name}.parquet"
+        reader = self._con.sql(query.statement).to_arrow_reader(ROW_GROUP)
+        with pq.ParquetWriter(
+            path,
+            wanted,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=[n for n in wanted.names if n != "request_id"],
+        ) as writer:
+            for table in _regrouped(reader):
+                writer.write_table(table.select(wanted.names).cast(wanted))
+
+    def _find_conditions(self) -> None:
+        self._empty("conditions")
+        for query in self._conditions:
+            self._con.execute(_CONDITION.format(statement=query.statement))
+
+    def _apply_rules(self) -> None:
+        self._empty("findings")
+        for query in self._rules:
+            self._con.execute(
+                _FINDING.format(statement=query.statement),
+                {
+                    "rule": query.name,
+                    "role": query.header["role"],
+                    "precedence": int(query.header["precedence"]),
+                },
+            )
+
+    def _number_incidents(self) -> None:
+        self._con.execute(
+            """
+            CREATE OR REPLACE TEMP TABLE verdicts AS
+            SELECT verdicts.*, incident_members.incident_id
+            FROM verdicts
+            LEFT JOIN incident_members
+                ON verdicts.attempt_id = incident_members.attempt_id
+            """
+        )
+
+    def _empty(self, name: str) -> None:
+        columns = ", ".join(
+            f"{column.name} {database.sql_type(column.type)}"
+            for column in schema.TABLES[name]
+        )
+        self._con.execute(f"DROP VIEW IF EXISTS {name}")
+        self._con.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
+
+    def _write(self, name: str, order: str) -> None:
+        wanted = schema.arrow(schema.TABLES[name])
+        columns = ", ".join(wanted.names)
+        table = self._con.sql(
+            f"SELECT {columns} FROM {name} ORDER BY {order}"
+        ).to_arrow_table()
+        pq.write_table(
+            table.cast(wanted), self._dir / f"{name}.parquet", compression="zstd"
+        )
+
+
+def _regrouped(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """Cut a stream of batches into tables of `ROW_GROUP` rows and a rest."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in reader:
+        held.append(batch)
+        rows += batch.num_rows
+        while rows >= ROW_GROUP:
+            table = pa.Table.from_batches(held)
+            yield table.slice(0, ROW_GROUP)
+            rest = table.slice(ROW_GROUP)
+            held, rows = rest.to_batches(), rest.num_rows
+    if rows:
+        yield pa.Table.from_batches(held)

@@ -1,0 +1,231 @@
+"""The columns of every table, once: name, Arrow type, unit and meaning.
+
+Parquet schemas, views, `docs/schema.md` and the checks in the tests all come from here.
+"""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+VERSION = 1
+
+_TS = pa.timestamp("us")
+_TEXT = pa.string()
+_IDS = pa.list_(pa.int64())
+_TEXTS = pa.list_(pa.string())
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; `doc` states the unit where there is one."""
+
+    name: str
+    type: pa.DataType
+    doc: str
+
+
+def _columns(*rows: tuple[str, pa.DataType, str]) -> tuple[Column, ...]:
+    return tuple(Column(*row) for row in rows)
+
+
+SOURCES = _columns(
+    ("source_id", pa.int64(), "number of the source, in path order"),
+    ("path", _TEXT, "path relative to the given folder, which is its first part"),
+    ("member", _TEXT, "member of an archive"),
+    ("sha256", _TEXT, "hash of the file as stored"),
+    ("file_bytes", pa.int64(), "bytes of the file as stored"),
+    ("bytes", pa.int64(), "bytes after decompression"),
+    ("lines", pa.int64(), "physical lines"),
+    ("records", pa.int64(), "events plus rejects"),
+    ("events", pa.int64(), "records that a format took"),
+    ("rejects", pa.int64(), "records that no format took"),
+    ("blank_lines", pa.int64(), "empty lines outside of records"),
+    ("blank_bytes", pa.int64(), "bytes of the blank lines"),
+    ("damaged_lines", pa.int64(), "lines with invalid UTF-8, repaired"),
+    ("format", _TEXT, "formats that took records, in the order they were tried"),
+    ("wrapper", _TEXT, "wrapper that was peeled off"),
+    ("layer", _TEXT, "layer of the main format"),
+    ("component", _TEXT, "program that wrote it"),
+    ("host", _TEXT, "instance, as far as the path tells"),
+    ("log_set", _TEXT, "rotated set that the source belongs to"),
+    ("clock_id", _TEXT, "clock that stamped it"),
+    ("zoned", pa.bool_(), "whether its stamps carry a time zone"),
+    ("precision_us", pa.int64(), "resolution of its stamps, us"),
+    ("first_ts", _TS, "earliest stamp as logged"),
+    ("last_ts", _TS, "latest stamp as logged"),
+    ("reason", _TEXT, "why this format"),
+    ("problems", _TEXTS, "what was wrong with the file"),
+)
+
+EVENTS_RAW = _columns(
+    ("event_id", pa.int64(), "source_id * 10^10 + line"),
+    ("source_id", pa.int64(), "source"),
+    ("line", pa.int64(), "first physical line, from 1"),
+    ("lines", pa.int32(), "physical lines of the record"),
+    ("byte_offset", pa.int64(), "offset of the first line in the decoded stream"),
+    ("byte_length", pa.int64(), "bytes of all its lines, line ends included"),
+    ("ts_raw", _TS, "time as logged; UTC when the stamp has a zone"),
+    ("ts_precision_us", pa.int64(), "resolution of the stamp, us"),
+    ("borrowed", pa.bool_(), "the stamp is that of the neighbouring record"),
+    ("layer", _TEXT, "model, harness or quota"),
+    ("component", _TEXT, "nginx, harness, vllm, quota, kernel ..."),
+    ("kind", _TEXT, "what the record means: the most specific signature"),
+    ("kinds", _TEXTS, "all signatures that match; null when there is but one"),
+    ("severity", _TEXT, "debug, info, warning, error, critical"),
+    ("request_id", _TEXT, "request id in canonical spelling"),
+    ("raw_request_id", _TEXT, "request id as logged, where it differs"),
+    ("id_parts", _TEXTS, "all ids of a record that names several"),
+    ("engine", _TEXT, "engine that the record names or comes from"),
+    ("plugin", _TEXT, "plugin or the plugin's dependency"),
+    ("pool", _TEXT, "quota pool, level:id"),
+    ("user_id", _TEXT, "user"),
+    ("project_id", _TEXT, "project"),
+    ("tenant_id", _TEXT, "tenant"),
+    ("model", _TEXT, "name of the served model"),
+    ("status", pa.int32(), "HTTP status"),
+    ("duration_ms", pa.float64(), "duration of the exchange, ms"),
+    ("upstream_connect_ms", pa.float64(), "last upstream: connect time, ms"),
+    ("upstream_header_ms", pa.float64(), "last upstream: time to header, ms"),
+    ("upstream_response_ms", pa.float64(), "last upstream: time to end, ms"),
+    ("upstream_hops", pa.int32(), "upstreams tried within the exchange"),
+    ("forwarded", pa.bool_(), "an upstream was reached"),
+    ("prompt_tokens", pa.int64(), "tokens of the prompt"),
+    ("completion_tokens", pa.int64(), "tokens of the answer"),
+    ("quota_amount", pa.float64(), "quota booked or used, in the log's unit"),
+    ("client", _TEXT, "address of the client"),
+    ("upstream_addr", _TEXT, "addresses of the upstreams, as logged"),
+    ("bytes_sent", pa.int64(), "body bytes sent"),
+    ("user_agent", _TEXT, "user agent"),
+    ("message", _TEXT, "text of the record (access: the request line), cut at 4 KiB"),
+    ("attrs", _TEXT, "all further fields, a JSON object"),
+)
+
+REJECTS = _columns(
+    ("source_id", pa.int64(), "source"),
+    ("line", pa.int64(), "first physical line, from 1"),
+    ("lines", pa.int32(), "physical lines of the record"),
+    ("byte_offset", pa.int64(), "offset in the decoded stream"),
+    ("byte_length", pa.int64(), "bytes, line ends included"),
+    ("reason", _TEXT, "why no format took it"),
+    ("text", _TEXT, "the first 400 characters"),
+)
+
+CLOCKS = _columns(
+    ("clock_id", _TEXT, "clock"),
+    ("segment", pa.int64(), "number of the segment, from 0"),
+    ("valid_from", _TS, "reference time, NULL = open"),
+    ("valid_to", _TS, "reference time, NULL = open"),
+    ("anchor_ts", _TS, "reference time at which offset and bounds hold"),
+    ("offset_us", pa.int64(), "reading minus reference, us"),
+    ("drift_ppm", pa.float64(), "change of the offset, us per s"),
+    ("lo_us", pa.int64(), "lower bound of the offset, us"),
+    ("hi_us", pa.int64(), "upper bound of the offset, us"),
+    ("pairs", pa.int64(), "requests that tie it"),
+    ("support", pa.float64(), "share of the bounds that agree"),
+    ("method", _TEXT, "how it was tied"),
+    ("status", _TEXT, "reference, tied, weak or untied"),
+    ("time_zone_us", pa.int64(), "part of the offset that is a time zone, us"),
+)
+
+ALIASES = _columns(
+    ("alias", _TEXT, "spelling of an id"),
+    ("request_id", _TEXT, "the request that it names"),
+    ("reason", _TEXT, "engine suffix, joined ids, trace nibble"),
+)
+
+ATTEMPTS = _columns(
+    ("attempt_id", pa.int64(), "event id of the record that defines the attempt"),
+    ("request_id", _TEXT, "canonical request id; NULL when it has none"),
+    ("attempt", pa.int64(), "number within the request, from 1 in start order"),
+    ("ts_start", _TS, "start, corrected"),
+    ("ts_end", _TS, "end, corrected"),
+    ("ts_error_us", pa.int64(), "uncertainty of both, us"),
+    ("status", pa.int32(), "status that the client was told"),
+    ("failed", pa.bool_(), "the attempt failed"),
+    ("user_id", _TEXT, "user"),
+    ("project_id", _TEXT, "project"),
+    ("tenant_id", _TEXT, "tenant"),
+    ("model", _TEXT, "model asked for"),
+    ("engine", _TEXT, "engine that it was sent to"),
+    ("forwarded", pa.bool_(), "sent on to an engine"),
+    ("layers_seen", _TEXTS, "layers with a record of it"),
+    ("source_id", pa.int64(), "source of the defining record"),
+)
+
+CONDITIONS = _columns(
+    ("condition_id", pa.int64(), "number of the condition"),
+    ("layer", _TEXT, "layer"),
+    ("cause", _TEXT, "cause"),
+    ("role", _TEXT, "root or symptom"),
+    ("scope_kind", _TEXT, "engine, plugin, pool, zone, upstream, source ..."),
+    ("scope", _TEXT, "what is in trouble"),
+    ("ts_start", _TS, "start, corrected"),
+    ("ts_end", _TS, "end, corrected; NULL = to the end of the case"),
+    ("ts_error_us", pa.int64(), "uncertainty of both, us"),
+    ("clock_status", _TEXT, "status of the clock that it rests on"),
+    ("because", _TEXT, "what shows it"),
+    ("evidence", _IDS, "event ids"),
+)
+
+FINDINGS = _columns(
+    ("attempt_id", pa.int64(), "attempt"),
+    ("rule", _TEXT, "rule that fired"),
+    ("layer", _TEXT, "layer"),
+    ("cause", _TEXT, "cause"),
+    ("role", _TEXT, "root or symptom"),
+    ("strength", _TEXT, "proven, corroborated or inferred"),
+    ("precedence", pa.int64(), "documented order among equals, lower wins"),
+    ("ts", _TS, "time of the earliest evidence, corrected"),
+    ("condition_id", pa.int64(), "condition that it rests on"),
+    ("clock_sensitive", pa.bool_(), "would not fire everywhere in the uncertainty"),
+    ("evidence", _IDS, "event ids"),
+    ("because", _TEXT, "reason in a sentence"),
+)
+
+VERDICTS = _columns(
+    ("attempt_id", pa.int64(), "attempt"),
+    ("request_id", _TEXT, "canonical request id"),
+    ("attempt", pa.int64(), "number within the request"),
+    ("layer", _TEXT, "model, harness, quota, client or undetermined"),
+    ("cause", _TEXT, "cause as in the taxonomy"),
+    ("strength", _TEXT, "proven, corroborated, inferred or undetermined"),
+    ("rule", _TEXT, "rule that decided"),
+    ("because", _TEXT, "reason in a sentence"),
+    ("evidence", _IDS, "event ids"),
+    ("contributing", _TEXTS, "causes that hold as well"),
+    ("cleared", _TEXTS, "layer: what clears it"),
+    ("missing", _TEXTS, "layer: what would settle it"),
+    ("clock_sensitive", pa.bool_(), "would change within the clock uncertainty"),
+    ("condition_id", pa.int64(), "condition that it rests on"),
+    ("incident_id", pa.int64(), "incident"),
+)
+
+INCIDENTS = _columns(
+    ("incident_id", pa.int64(), "number of the incident"),
+    ("layer", _TEXT, "layer"),
+    ("cause", _TEXT, "cause"),
+    ("scope", _TEXT, "what was in trouble"),
+    ("ts_start", _TS, "start, corrected"),
+    ("ts_end", _TS, "end, corrected"),
+    ("attempts", pa.int64(), "failed attempts"),
+    ("users", pa.int64(), "users affected"),
+    ("models", _TEXTS, "models affected"),
+    ("condition_id", pa.int64(), "condition behind it"),
+)
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "sources": SOURCES,
+    "rejects": REJECTS,
+    "clocks": CLOCKS,
+    "aliases": ALIASES,
+    "attempts": ATTEMPTS,
+    "conditions": CONDITIONS,
+    "findings": FINDINGS,
+    "verdicts": VERDICTS,
+    "incidents": INCIDENTS,
+}
+
+
+def arrow(columns: tuple[Column, ...]) -> pa.Schema:
+    """Give the Arrow schema of a table."""
+    return pa.schema([(column.name, column.type) for column in columns])
