@@ -1,0 +1,224 @@
+"""What a case says at a glance: read from its tables, true numbers only.
+
+`gather` gives plain values, which `--format json` prints; `summary_screen` sets them.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+from faultlayer import database
+from faultlayer.case import Case
+from faultlayer.masking import shown
+
+Values = dict[str, Any]
+
+
+def gather(case: Case) -> Values:
+    """Read everything that the summary states; times are datetimes in UTC."""
+    con = database.connect()
+    try:
+        database.attach_views(con, case.path)
+        conservation = case.manifest.get("conservation", {})
+        return {
+            "case": str(case.path),
+            "conservation": conservation,
+            "assumed": case.manifest.get("assumed", []),
+            "sources": rows(con, _SOURCES),
+            "clocks": rows(con, _CLOCKS),
+            "attempts": rows(con, _ATTEMPTS)[0],
+            "causes": rows(con, _CAUSES),
+            "missing": rows(con, _MISSING),
+            "incidents": rows(con, _INCIDENTS),
+            "conditions": rows(con, _CONDITIONS),
+            "findings": rows(con, _FINDINGS),
+            "example": [row["request_id"] for row in rows(con, _EXAMPLE)],
+        }
+    finally:
+        con.close()
+
+
+def rows(
+    con: duckdb.DuckDBPyConnection, sql: str, parameters: Values | None = None
+) -> list[Values]:
+    """Run a query of ours; text in the answer is fit for display."""
+    result = con.execute(sql, parameters or {})
+    names = [item[0] for item in result.description or ()]
+    return [
+        {name: _fit(value) for name, value in zip(names, row, strict=True)}
+        for row in result.fetchall()
+    ]
+
+
+def _fit(value: Any) -> Any:
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, list):
+        return [_fit(item) for item in value]
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Make values ready for JSON: times as ISO 8601 in UTC."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds") + "Z"
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+_SOURCES = """
+SELECT
+    source_id, path, member, format, wrapper, component, layer, bytes, file_bytes,
+    lines, events, rejects, clock_id, first_ts, last_ts, reason, problems
+FROM sources
+ORDER BY source_id
+"""
+
+_CLOCKS = """
+SELECT
+    clocks.clock_id, clocks.segment, clocks.valid_from, clocks.valid_to,
+    clocks.anchor_ts, clocks.offset_us, clocks.drift_ppm, clocks.lo_us, clocks.hi_us,
+    clocks.pairs, clocks.method, clocks.status, clocks.time_zone_us,
+    count(sources.source_id) AS sources,
+    min(sources.path) AS first_path
+FROM clocks
+LEFT JOIN sources ON clocks.clock_id = sources.clock_id AND sources.events > 0
+GROUP BY ALL
+ORDER BY
+    clocks.status <> 'reference', clocks.status = 'untied', clocks.clock_id,
+    clocks.segment
+"""
+
+_ATTEMPTS = """
+SELECT
+    count(*) AS attempts,
+    count(*) FILTER (WHERE failed) AS failed,
+    min(ts_start) AS ts_start,
+    max(ts_end) AS ts_end,
+    min(ts_start) FILTER (WHERE failed) AS failed_start,
+    max(ts_end) FILTER (WHERE failed) AS failed_end
+FROM attempts
+"""
+
+_CAUSES = """
+WITH grouped AS (
+    SELECT
+        verdicts.layer,
+        verdicts.cause,
+        conditions.scope,
+        verdicts.strength,
+        verdicts.clock_sensitive,
+        attempts.request_id,
+        attempts.user_id,
+        attempts.model,
+        attempts.ts_start,
+        attempts.ts_end
+    FROM verdicts
+    INNER JOIN attempts ON verdicts.attempt_id = attempts.attempt_id
+    LEFT JOIN conditions ON verdicts.condition_id = conditions.condition_id
+)
+
+SELECT
+    layer,
+    cause,
+    scope,
+    count(*) AS attempts,
+    count(DISTINCT request_id) AS requests,
+    count(*) FILTER (WHERE strength = 'proven') AS proven,
+    count(*) FILTER (WHERE strength = 'corroborated') AS corroborated,
+    count(*) FILTER (WHERE strength = 'inferred') AS inferred,
+    count(*) FILTER (WHERE strength = 'undetermined') AS undetermined,
+    count(*) FILTER (WHERE clock_sensitive) AS clock_sensitive,
+    min(ts_start) AS ts_start,
+    max(ts_end) AS ts_end,
+    count(DISTINCT user_id) AS users,
+    list_slice(list_sort(list_distinct(list(user_id))), 1, 3) AS some_users,
+    count(DISTINCT model) AS models,
+    list_slice(list_sort(list_distinct(list(model))), 1, 3) AS some_models
+FROM grouped
+GROUP BY layer, cause, scope
+ORDER BY
+    layer = 'undetermined',
+    sum(attempts) OVER (PARTITION BY layer) DESC,
+    layer, attempts DESC, cause, scope
+"""
+
+_MISSING = """
+SELECT item AS missing, count(*) AS attempts
+FROM (SELECT unnest(missing) AS item FROM verdicts WHERE layer = 'undetermined')
+GROUP BY item
+ORDER BY attempts DESC, item
+LIMIT 5
+"""
+
+_PLACES = """
+places AS (
+    SELECT
+        raw.event_id,
+        parse_filename(coalesce(sources.member, sources.path)) || ':' || raw.line
+            AS place
+    FROM events_raw AS raw
+    INNER JOIN sources ON raw.source_id = sources.source_id
+    WHERE raw.event_id IN (SELECT unnest(evidence[:1]) FROM conditions)
+)
+"""
+
+_INCIDENTS = f"""
+WITH {_PLACES}
+
+SELECT
+    incidents.incident_id, incidents.layer, incidents.cause, incidents.scope,
+    incidents.ts_start, incidents.ts_end, incidents.attempts, incidents.users,
+    incidents.models,
+    conditions.because, conditions.scope_kind, places.place,
+    conditions.ts_start AS trouble_start, conditions.ts_end AS trouble_end,
+    conditions.condition_id IS NOT NULL AS has_condition
+FROM incidents
+LEFT JOIN conditions ON incidents.condition_id = conditions.condition_id
+LEFT JOIN places ON conditions.evidence[1] = places.event_id
+ORDER BY incidents.attempts DESC, incidents.ts_start, incidents.incident_id
+"""
+
+_CONDITIONS = f"""
+WITH {_PLACES}
+
+SELECT
+    conditions.condition_id, conditions.layer, conditions.cause, conditions.role,
+    conditions.scope_kind, conditions.scope, conditions.ts_start, conditions.ts_end,
+    conditions.clock_status, conditions.because, places.place
+FROM conditions
+LEFT JOIN places ON conditions.evidence[1] = places.event_id
+WHERE
+    conditions.role = 'root'
+    AND conditions.condition_id NOT IN (
+        SELECT condition_id FROM verdicts WHERE condition_id IS NOT NULL
+    )
+ORDER BY conditions.ts_start, conditions.condition_id
+"""
+
+_FINDINGS = """
+SELECT findings.cause, count(*) AS attempts, min(findings.because) AS because
+FROM findings
+LEFT JOIN verdicts ON findings.attempt_id = verdicts.attempt_id
+WHERE
+    findings.cause IN ('quota.retry_waste', 'quota.metering_mismatch')
+    OR verdicts.attempt_id IS NULL
+GROUP BY findings.cause
+ORDER BY attempts DESC, findings.cause
+"""
+
+_EXAMPLE = """
+SELECT verdicts.request_id
+FROM verdicts
+INNER JOIN attempts ON verdicts.attempt_id = attempts.attempt_id
+WHERE verdicts.request_id IS NOT NULL
+ORDER BY
+    verdicts.layer = 'undetermined',
+    count(*) OVER (PARTITION BY verdicts.cause) DESC,
+    verdicts.strength <> 'proven', attempts.ts_start, verdicts.request_id
+LIMIT 1
+"""

@@ -1,0 +1,309 @@
+"""Sets the summary of a case for a reader who has had a bad night."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+
+from faultlayer import wording
+from faultlayer.render import Cell, Line, Table, cut, labelled, line, tabulated, wrapped
+from faultlayer.summary import Values
+
+_WIDE = 118
+_CLOCKS = 8
+_CAUSES = 14
+_INCIDENTS = 5
+_STYLES = {
+    "model": "red",
+    "harness": "yellow",
+    "quota": "magenta",
+    "client": "cyan",
+    "undetermined": "dim",
+}
+
+
+def screen(
+    values: Values, width: int, *, seconds: float | None = None, full: bool = False
+) -> Iterator[Line]:
+    """Give the lines of the summary; with `full` nothing is left out for brevity."""
+    yield from _what_was_read(values, width, seconds)
+    yield from _clocks(values, width, full=full)
+    for assumed in values["assumed"]:
+        yield from labelled("assumed", assumed.split(" "), width, " ")
+    yield line()
+    yield from _how_many(values, width)
+    if values["causes"]:
+        yield line()
+        yield from _causes(values, width, full=full)
+    if values["incidents"]:
+        yield line()
+        yield from _incidents(values, width, full=full)
+    yield from _others(values, width, full=full)
+    yield line()
+    yield from _next(values, width)
+
+
+def _day(values: Values) -> date | None:
+    start = values["attempts"]["ts_start"]
+    return start.date() if start else None
+
+
+def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterator[Line]:
+    sources = values["sources"]
+    books = values["conservation"]
+    read = [
+        wording.count(len(sources), "file"),
+        wording.size(sum(source["bytes"] or 0 for source in sources)),
+        wording.count(books.get("lines", 0), "line"),
+    ]
+    took = f" in {seconds:.1f} s" if seconds is not None else ""
+    yield from labelled(
+        "case", [values["case"] + "  ", ", ".join(read) + took], width, " "
+    )
+    known = [source for source in sources if source["events"]]
+    formats = Counter(source["format"] or "?" for source in known)
+    parts = [
+        f"{name} {number}"
+        for name, number in sorted(
+            formats.items(), key=lambda item: (-item[1], item[0])
+        )
+    ]
+    strange = [s["path"] for s in sources if not s["events"] and s["rejects"]]
+    if strange:
+        parts.append(f"not recognised {len(strange)}: {wording.listed(strange, 3)}")
+    empty = [s for s in sources if not s["events"] and not s["rejects"]]
+    if empty:
+        parts.append(f"empty {len(empty)}")
+    yield from labelled("read", parts, width, " · ")
+    doubtful = [
+        f"{source['path']}: {wording.percent(source['rejects'], total)} not understood"
+        for source in known
+        if (total := source["events"] + source["rejects"]) < 20 * source["rejects"]
+    ]
+    damaged = [
+        f"{source['path']}: {problem}"
+        for source in sources
+        for problem in source["problems"] or ()
+    ]
+    trouble = doubtful + damaged
+    for text in trouble[:6]:
+        yield from labelled("trouble", text.split(" "), width, " ")
+    if len(trouble) > 6:  # noqa: PLR2004
+        yield line(f"        and {len(trouble) - 6} more")
+    yield from labelled("lines", [_books(books)], width, " ")
+    for off in books.get("off", []):
+        text = off.get("problem") or (
+            f"{off['path']}: {off['lines']} lines, {off['booked_lines']} accounted for;"
+            f" {off['bytes']} bytes, {off['booked_bytes']} accounted for"
+        )
+        yield line(Cell("books   ", "bold red"), Cell(text, "red"))
+
+
+def _books(books: Values) -> str:
+    return (
+        f"{wording.count(books.get('lines', 0))} ="
+        f" {wording.count(books.get('event_records', 0))} in events"
+        f" + {wording.count(books.get('continuation_lines', 0))} continuations"
+        f" + {wording.count(books.get('reject_lines', 0))} rejected"
+        f" + {wording.count(books.get('blank_lines', 0))} blank"
+    )
+
+
+def _clocks(values: Values, width: int, *, full: bool) -> Iterator[Line]:
+    by_clock: dict[str, list[Values]] = {}
+    for segment in values["clocks"]:
+        by_clock.setdefault(segment["clock_id"], []).append(segment)
+    words = [clock_words(segments, _day(values)) for segments in by_clock.values()]
+    if len(words) > _CLOCKS and not full:
+        words = [*words[:_CLOCKS], f"{len(words) - _CLOCKS} more"]
+    if words:
+        yield from labelled("clocks", words, width, " · ")
+
+
+def clock_words(segments: list[Values], day: date | None) -> str:
+    """Say what is known of one clock: `vllm-0 UTC+8 and -1.39 s ±400 ms`."""
+    first = segments[0]
+    name = str(first["clock_id"])
+    if first["status"] == "reference":
+        return f"{name} is the reference"
+    if first["status"] == "untied" or first["offset_us"] is None:
+        return f"{name} untied"
+    parts = []
+    for segment in segments:
+        width = None
+        if segment["lo_us"] is not None and segment["hi_us"] is not None:
+            low = segment["offset_us"] - segment["lo_us"]
+            width = max(segment["hi_us"] - segment["offset_us"], low)
+        text = wording.offset(segment["offset_us"], segment["time_zone_us"] or 0)
+        text += f" {wording.error(width)}"
+        if abs(segment["drift_ppm"] or 0) >= 1:
+            text += f" {segment['drift_ppm']:+.0f} ppm"
+        if segment["valid_from"] and segment["segment"]:
+            text = f"from {wording.moment(segment['valid_from'], day, 0)} {text}"
+        parts.append(text)
+    weak = " (weak)" if any(s["status"] == "weak" for s in segments) else ""
+    return f"{name} {', '.join(parts)}{weak}"
+
+
+def _how_many(values: Values, width: int) -> Iterator[Line]:
+    counts = values["attempts"]
+    if not counts["attempts"]:
+        text = "no attempt found: no access log among the files that were understood"
+        for item in wrapped(text, width):
+            yield line(Cell(item, "bold"))
+        return
+    failed = counts["failed"]
+    share = wording.percent(failed, counts["attempts"])
+    when = wording.span(counts["ts_start"], counts["ts_end"])
+    text = f"{wording.count(counts['attempts'], 'attempt')} {when} UTC, "
+    text += f"{wording.count(failed)} failed ({share})" if failed else "none failed"
+    if failed:
+        day = _day(values)
+        text += f" {wording.span(counts['failed_start'], counts['failed_end'], day)}"
+    for item in wrapped(text, width):
+        yield line(Cell(item, "bold"))
+
+
+def how_sure(row: Values) -> str:
+    """Give the strengths of a group: `28 proven, 612 corroborated`."""
+    kinds = ("proven", "corroborated", "inferred", "undetermined")
+    there = [kind for kind in kinds if row[kind]]
+    if there == ["undetermined"]:
+        return ""
+    if len(there) == 1:
+        return there[0]
+    return ", ".join(f"{wording.count(row[kind])} {kind}" for kind in there)
+
+
+def whom(row: Values) -> str:
+    """Give who was hit: `41 users, demo-7b`."""
+    parts = []
+    users = [user for user in row["some_users"] or () if user]
+    if row["users"] > 2:  # noqa: PLR2004
+        parts.append(wording.count(row["users"], "user"))
+    elif users:
+        parts.append(", ".join(users))
+    served = [name for name in row["some_models"] or () if name]
+    if row["models"] > 2:  # noqa: PLR2004
+        parts.append(f"{row['models']} models")
+    elif served:
+        parts.append(", ".join(served))
+    return ", ".join(parts)
+
+
+def _causes(values: Values, width: int, *, full: bool) -> Iterator[Line]:
+    causes = values["causes"]
+    given = causes if full else causes[:_CAUSES]
+    totals: Counter[str] = Counter()
+    for row in causes:
+        totals[row["layer"]] += row["attempts"]
+    day = _day(values)
+    wide = width >= _WIDE
+    table = Table(
+        ["layer", "failed", "cause", "n", "how sure", "when"] + ["whom"] * wide,
+        right=frozenset({1, 3}),
+        grow=6 if wide else 2,
+    )
+    layer = ""
+    for row in given:
+        name = row["cause"].removeprefix(f"{row['layer']}.")
+        if row["scope"]:
+            name += f"  {row['scope']}"
+        sure = how_sure(row)
+        if row["layer"] == "undetermined":
+            name, sure = "", _missing(values)
+        first = row["layer"] != layer
+        layer = row["layer"]
+        table.rows.append(
+            [
+                Cell(layer if first else "", _STYLES.get(layer, "")),
+                wording.count(totals[layer]) if first else "",
+                name,
+                wording.count(row["attempts"]),
+                sure if wide else _short(sure),
+                wording.span(row["ts_start"], row["ts_end"], day),
+                *([whom(row)] if wide else []),
+            ]
+        )
+    yield from tabulated(table, width)
+    if len(causes) > len(given):
+        yield line(f"and {len(causes) - len(given)} more: faultlayer report")
+
+
+def _short(sure: str) -> str:
+    for long, short in (("corroborated", "corrob."), ("undetermined", "undet.")):
+        sure = sure.replace(long, short) if ", " in sure else sure
+    return sure
+
+
+def _missing(values: Values) -> str:
+    items = [row["missing"] for row in values["missing"]]
+    return f"missing: {wording.listed(items, 1)}" if items else ""
+
+
+def _incidents(values: Values, width: int, *, full: bool) -> Iterator[Line]:
+    incidents = values["incidents"]
+    given = incidents if full else incidents[:_INCIDENTS]
+    day = _day(values)
+    for number, row in enumerate(given, 1):
+        for item in wrapped(_chain(row, day), width, "    ", f"{number:<4}"):
+            yield line(item)
+    if len(incidents) > len(given):
+        yield line(f"    and {len(incidents) - len(given)} more: faultlayer report")
+
+
+def _chain(row: Values, day: date | None) -> str:
+    start = row["trouble_start"] or row["ts_start"]
+    scope = f" on {row['scope']}" if row["scope"] else ""
+    place = f" ({row['place']})" if row["place"] else ""
+    parts = [f"{wording.moment(start, day, 1)}  {row['cause']}{scope}{place}"]
+    if row["because"]:
+        parts.append(row["because"])
+    if row["has_condition"]:
+        parts.append(_until(row, day))
+    hit = f"{wording.count(row['attempts'])} failed"
+    if row["users"]:
+        hit += f", {wording.count(row['users'], 'user')}"
+    if row["models"]:
+        hit += f", {wording.listed(row['models'], 2)}"
+    return " -> ".join([*parts, hit])
+
+
+def _until(row: Values, day: date | None) -> str:
+    start, end = row["trouble_start"], row["trouble_end"]
+    if end is None or start is None:
+        return "no end in the logs"
+    return f"over at {wording.moment(end, day, 1)} ({wording.lasting(start, end)})"
+
+
+def _others(values: Values, width: int, *, full: bool) -> Iterator[Line]:
+    quiet = values["conditions"]
+    limit = len(quiet) if full else 3
+    day = _day(values)
+    texts = [
+        f"{row['cause']}{' on ' + row['scope'] if row['scope'] else ''}"
+        f"{' (' + row['place'] + ')' if row['place'] else ''},"
+        f" {wording.span(row['ts_start'], row['ts_end'], day)}:"
+        f" explains no failed attempt"
+        + (" (its clock is untied)" if row["clock_status"] == "untied" else "")
+        for row in quiet[:limit]
+    ]
+    if len(quiet) > limit:
+        texts.append(f"{len(quiet) - limit} more such conditions: faultlayer report")
+    texts += [
+        f"{row['cause']}, {wording.count(row['attempts'], 'attempt')}: {row['because']}"
+        for row in values["findings"]
+    ]
+    if texts:
+        yield line()
+    for text in texts:
+        yield from labelled("also", text.split(" "), width, " ")
+
+
+def _next(values: Values, width: int) -> Iterator[Line]:
+    case = values["case"]
+    if " " in case or "'" in case:
+        case = '"' + case + '"'
+    given = [f"faultlayer explain {case} {name}" for name in values["example"]]
+    given += [f"faultlayer report {case}", f"faultlayer sql {case}"]
+    for item in labelled("next", given, width, "    "):
+        yield line(Cell(cut(item.plain, max(width, 200)), "green"))
