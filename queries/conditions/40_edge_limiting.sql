@@ -6,7 +6,7 @@ WITH turned AS (
     SELECT
         marks.event_id,
         marks.log_dir,
-        coalesce(marks.attrs ->> '$.zone', '?') AS zone,
+        coalesce((marks.attrs ->> '$.zone'), '?') AS zone,
         marks.ts,
         marks.ts_error_us,
         marks.clock_status,
@@ -15,7 +15,7 @@ WITH turned AS (
     WHERE marks.kind = 'edge_limit'
     WINDOW
         zones AS (
-            PARTITION BY marks.log_dir, coalesce(marks.attrs ->> '$.zone', '?')
+            PARTITION BY marks.log_dir, coalesce((marks.attrs ->> '$.zone'), '?')
             ORDER BY marks.ts, marks.event_id
         )
 ),

@@ -19,13 +19,13 @@ WITH healthy AS (
 quota_facts AS (
     SELECT
         failures.attempt_id,
-        arg_max(marks.attrs ->> '$.used_ratio', marks.event_id) AS used_ratio
+        arg_max((marks.attrs ->> '$.used_ratio'), marks.event_id) AS used_ratio
     FROM failures
     INNER JOIN marks
         ON
             marks.kind = 'balance'
             AND marks.user_id = failures.user_id
-            AND try_cast(marks.attrs ->> '$.used_ratio' AS DOUBLE) < 0.99
+            AND try_cast((marks.attrs ->> '$.used_ratio') AS DOUBLE) < 0.99
             AND (
                 marks.clock_status = 'untied'
                 OR abs(date_diff('second', marks.ts, failures.ts_end)) <= 300

@@ -9,8 +9,8 @@ WITH errors AS (
         marks.kind,
         marks.client,
         marks.upstream_addr,
-        marks.attrs ->> '$.request' AS request,
-        coalesce(marks.attrs ->> '$.while', '') AS action,
+        (marks.attrs ->> '$.request') AS request,
+        coalesce((marks.attrs ->> '$.while'), '') AS action,
         unnest([-1, 0, 1]) AS shift
     FROM marks
     WHERE

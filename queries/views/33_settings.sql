@@ -3,28 +3,28 @@
 WITH found AS (
     SELECT
         marks.event_id,
-        marks.attrs ->> '$.key' AS key,
-        marks.attrs ->> '$.value' AS value
+        (marks.attrs ->> '$.key') AS key,
+        (marks.attrs ->> '$.value') AS value
     FROM marks
     WHERE marks.kind = 'config_setting'
     UNION ALL
     SELECT
         marks.event_id,
         'max_concurrent_requests' AS key,
-        marks.attrs ->> '$.max_concurrent_requests' AS value
+        (marks.attrs ->> '$.max_concurrent_requests') AS value
     FROM marks
     WHERE
         marks.kind = 'concurrency_limit'
-        AND marks.attrs ->> '$.max_concurrent_requests' IS NOT NULL
+        AND (marks.attrs ->> '$.max_concurrent_requests') IS NOT NULL
     UNION ALL
     SELECT
         marks.event_id,
         'burst_limit' AS key,
-        marks.attrs ->> '$.burst_limit' AS value
+        (marks.attrs ->> '$.burst_limit') AS value
     FROM marks
     WHERE
         marks.kind = 'burst_limit'
-        AND marks.attrs ->> '$.burst_limit' IS NOT NULL
+        AND (marks.attrs ->> '$.burst_limit') IS NOT NULL
 ),
 
 numbers AS (

@@ -9,10 +9,10 @@ WITH snapshots AS (
         marks.user_id,
         marks.project_id,
         marks.tenant_id,
-        marks.attrs ->> '$.level' AS level,
-        marks.attrs ->> '$.level_id' AS level_id,
-        try_cast(marks.attrs ->> '$.used_ratio' AS DOUBLE) AS used_ratio,
-        try_cast(marks.attrs ->> '$.last_updated' AS TIMESTAMPTZ)::TIMESTAMP
+        (marks.attrs ->> '$.level') AS level,
+        (marks.attrs ->> '$.level_id') AS level_id,
+        try_cast((marks.attrs ->> '$.used_ratio') AS DOUBLE) AS used_ratio,
+        try_cast((marks.attrs ->> '$.last_updated') AS TIMESTAMPTZ)::TIMESTAMP
             AS last_updated,
         marks.ts_raw
     FROM (
@@ -23,7 +23,7 @@ WITH snapshots AS (
         INNER JOIN events_raw ON marks.event_id = events_raw.event_id
         WHERE marks.kind = 'balance'
     ) AS marks
-    WHERE marks.attrs ->> '$.used_ratio' IS NOT NULL
+    WHERE (marks.attrs ->> '$.used_ratio') IS NOT NULL
 ),
 
 listed AS (
@@ -33,10 +33,10 @@ listed AS (
         marks.ts_error_us,
         marks.clock_status,
         events_raw.ts_raw,
-        unnest(from_json(marks.attrs -> '$.balances', '["json"]')) AS balance
+        unnest(from_json((marks.attrs -> '$.balances'), '["json"]')) AS balance
     FROM marks
     INNER JOIN events_raw ON marks.event_id = events_raw.event_id
-    WHERE marks.kind = 'balance' AND marks.attrs -> '$.balances' IS NOT NULL
+    WHERE marks.kind = 'balance' AND (marks.attrs -> '$.balances') IS NOT NULL
 ),
 
 pools AS (
@@ -45,9 +45,9 @@ pools AS (
         listed.ts,
         listed.ts_error_us,
         listed.clock_status,
-        listed.balance ->> '$.user_id' AS user_id,
-        listed.balance ->> '$.project_id' AS project_id,
-        listed.balance ->> '$.tenant_id' AS tenant_id,
+        (listed.balance ->> '$.user_id') AS user_id,
+        (listed.balance ->> '$.project_id') AS project_id,
+        (listed.balance ->> '$.tenant_id') AS tenant_id,
         levels.level,
         listed.balance ->> ('$.pools.' || levels.level || '.id') AS level_id,
         try_cast(
@@ -59,7 +59,7 @@ pools AS (
                 AS DOUBLE
             ), 0
         ) AS used_ratio,
-        try_cast(listed.balance ->> '$.last_updated' AS TIMESTAMPTZ)::TIMESTAMP
+        try_cast((listed.balance ->> '$.last_updated') AS TIMESTAMPTZ)::TIMESTAMP
             AS last_updated,
         listed.ts_raw
     FROM listed

@@ -90,7 +90,7 @@ class Classifier:
         con: duckdb.DuckDBPyConnection,
         case_dir: Path,
         definitions: Traversable,
-        timing: pa.Table,
+        timing: pa.Table | None,
     ) -> None:
         self._con = con
         self._dir = case_dir
@@ -113,6 +113,8 @@ class Classifier:
             if view.order < CORRECTED:
                 self._make(view)
         self._write("aliases", "alias")
+        con.execute("DROP TABLE aliases")
+        database.attach_view(con, self._dir, "aliases")
         tell("clocks")
         con.execute(_PARSED)
         con.register("timing_table", self._timing)
@@ -121,30 +123,39 @@ class Classifier:
         pq.write_table(clocks, self._dir / "clocks.parquet", compression="zstd")
         database.attach_views(con, self._dir)
         tell("attempts")
-        for view in self._views:
-            if view.order >= CORRECTED:
-                self._make(view)
-        tell("conditions")
-        self._find_conditions()
+        self.correlate()
         tell("rules")
-        self._apply_rules()
-        tell("verdicts")
-        for query in self._verdicts:
-            self._make(query)
-        self._number_incidents()
+        self.judge()
         self._write("conditions", "condition_id")
         self._write("findings", "attempt_id, precedence, rule, cause")
         self._write("verdicts", "attempt_id")
         self._write("incidents", "incident_id")
 
-    def _make(self, query: Query) -> None:
+    def correlate(self, *, in_memory: bool = False) -> None:
+        """Make the views over corrected events, up to the failed attempts.
+
+        `in_memory` keeps what would be written as Parquet in a table.
+        """
+        for view in self._views:
+            if view.order >= CORRECTED:
+                self._make(view, in_memory=in_memory)
+
+    def judge(self) -> None:
+        """Find conditions, apply the rules, and give every failed attempt a verdict."""
+        self._find_conditions()
+        self._apply_rules()
+        for query in self._verdicts:
+            self._make(query)
+        self._number_incidents()
+
+    def _make(self, query: Query, *, in_memory: bool = False) -> None:
         store = query.header.get("store", "view")
-        if store == "parquet":
+        if store == "parquet" and not in_memory:
             self._stream(query)
             database.attach_view(self._con, self._dir, query.name)
             return
         self._con.execute(f"DROP VIEW IF EXISTS {query.name}")
-        kind = "TABLE" if store == "table" else "VIEW"
+        kind = "VIEW" if store == "view" else "TABLE"
         self._con.execute(
             f"CREATE OR REPLACE TEMP {kind} {query.name} AS {query.statement}"
         )

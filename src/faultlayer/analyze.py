@@ -1,0 +1,199 @@
+"""The main job: from a folder of logs to a case with a verdict per failed request."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+
+from faultlayer import assets, clock_ids, database, find, parse, schema
+from faultlayer.case import Case, CaseWriter
+from faultlayer.classify import Classifier
+from faultlayer.parse import Definitions, Detection, ParseOptions, SourceResult
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Memory for the SQL stages; what does not fit spills into the case folder.
+MEMORY = "320MB"
+
+
+class Progress(Protocol):
+    """Who wants to know how far the work is; all calls may come from any thread."""
+
+    def start(self, files: int, size: int) -> None:
+        """The inputs are known: so many files of so many stored bytes."""
+
+    def read(self, path: str, size: int) -> None:
+        """So many further stored bytes of this file are done."""
+
+    def step(self, name: str) -> None:
+        """A stage after reading begins."""
+
+
+class Silence:
+    """Progress that nobody watches."""
+
+    def start(self, files: int, size: int) -> None:
+        """Nothing."""
+
+    def read(self, path: str, size: int) -> None:
+        """Nothing."""
+
+    def step(self, name: str) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzeOptions:
+    """What a user may say beside the paths."""
+
+    overrides: Sequence[tuple[str, str]] = ()
+    workers: int | None = None
+    memory: str | None = None
+    command: str = ""
+
+
+def analyze(
+    paths: Sequence[str],
+    case_dir: Path,
+    options: AnalyzeOptions | None = None,
+    progress: Progress | None = None,
+) -> Case:
+    """Read logs and write a case; the old case at `case_dir` stays until it is whole.
+
+    Raises SourceError when nothing can be read, CaseError when nothing can be written,
+    DefinitionError when a format or rule is wrong.
+    """
+    options = options or AnalyzeOptions()
+    progress = progress or Silence()
+    definitions = parse.load_definitions()
+    with CaseWriter(case_dir) as writer:
+        found = find.find(paths, store_stdin=writer.spill)
+        workers = options.workers or min(4, os.cpu_count() or 1)
+        results = _read(found.sources, definitions, options, writer, progress, workers)
+        _write_sources(writer, found.sources, results)
+        con = database.connect(
+            memory_limit=options.memory or MEMORY,
+            threads=max(1, workers),
+            temp_dir=writer.spill,
+        )
+        try:
+            Classifier(
+                con,
+                writer.path,
+                assets.builtin("queries"),
+                _timing(definitions),
+            ).run(progress.step)
+        finally:
+            con.close()
+        progress.step("writing")
+        return writer.finish(
+            {
+                "command": options.command,
+                "paths": list(paths),
+                "skipped": [list(item) for item in found.skipped],
+                "definitions": assets.hashes(),
+            },
+            files={s.source_id: s.file for s in found.sources if s.file is not None},
+        )
+
+
+def _read(
+    sources: Sequence[find.Source],
+    definitions: Definitions,
+    options: AnalyzeOptions,
+    writer: CaseWriter,
+    progress: Progress,
+    workers: int,
+) -> list[SourceResult]:
+    """Sniff all heads, settle the year of stamps without one, then parse everything."""
+    sizes = {
+        source.source_id: source.file.stat().st_size if source.file else 0
+        for source in sources
+    }
+    progress.start(len(sources), sum(sizes.values()))
+    detections = list(
+        _map(
+            lambda source: parse.sniff(source, definitions, options.overrides),
+            sources,
+            workers,
+        )
+    )
+    year = _year(detections)
+
+    def one(item: tuple[find.Source, Detection]) -> SourceResult:
+        source, detection = item
+        result = parse.parse_source(
+            source,
+            detection,
+            definitions,
+            ParseOptions(year=year(detection)),
+            writer.events_path(source.source_id),
+            writer.rejects_path(source.source_id),
+        )
+        progress.read(source.path, sizes[source.source_id])
+        return result
+
+    return list(_map(one, list(zip(sources, detections, strict=True)), workers))
+
+
+def _map(function: Callable[[T], R], items: Sequence[T], workers: int) -> Iterator[R]:
+    """Apply a function to all items in threads; results come in the items' order.
+
+    The first error stops what has not begun and is raised.
+    """
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        futures: list[Future[R]] = [pool.submit(function, item) for item in items]
+        try:
+            pending: Iterable[Future[R]] = futures
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+        return iter([future.result() for future in futures])
+
+
+def _year(detections: Sequence[Detection]) -> Callable[[Detection], int | None]:
+    """Choose the year of year-less stamps: the one nearest to the dated logs."""
+    dated = [d.first_ts for d in detections if d.dated and d.first_ts is not None]
+
+    def year(detection: Detection) -> int | None:
+        if not dated or detection.first_ts is None:
+            return dated[0].year if dated else None
+        stamp = detection.first_ts
+
+        def away(candidate: int) -> float:
+            try:
+                moved = stamp.replace(year=candidate)
+            except ValueError:  # 29 February in a year without one
+                return float("inf")
+            return min(abs((moved - other).total_seconds()) for other in dated)
+
+        years = {d.year + shift for d in dated for shift in (-1, 0, 1)}
+        return min(sorted(years), key=away)
+
+    return year
+
+
+def _write_sources(
+    writer: CaseWriter,
+    sources: Sequence[find.Source],
+    results: Sequence[SourceResult],
+) -> None:
+    clocks = clock_ids.assign(results)
+    rows = [
+        {**result.row(), "clock_id": clocks[result.source_id]} for result in results
+    ]
+    writer.write("sources", pa.Table.from_pylist(rows, schema=schema.arrow(schema.SOURCES)))
+
+
+def _timing(definitions: Definitions) -> pa.Table:
+    return definitions.signatures.table().to_arrow()
