@@ -7,7 +7,7 @@ string is taken literally, never as markup.
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TextIO
 
 from rich.cells import cell_len, set_cell_size
@@ -35,7 +35,7 @@ class Table:
     """Rows under headers; `right` are the columns of numbers, `grow` may be cut."""
 
     headers: Sequence[str]
-    rows: list[Sequence[str | Cell]] = field(default_factory=list)
+    rows: Sequence[Sequence[str | Cell]] = ()
     right: frozenset[int] = frozenset()
     grow: int | None = None
 

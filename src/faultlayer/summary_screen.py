@@ -203,6 +203,7 @@ def _causes(values: Values, width: int, *, full: bool) -> Iterator[Line]:
         right=frozenset({1, 3}),
         grow=6 if wide else 2,
     )
+    cells: list[list[str | Cell]] = []
     layer = ""
     for row in given:
         name = row["cause"].removeprefix(f"{row['layer']}.")
@@ -213,7 +214,7 @@ def _causes(values: Values, width: int, *, full: bool) -> Iterator[Line]:
             name, sure = "", _missing(values)
         first = row["layer"] != layer
         layer = row["layer"]
-        table.rows.append(
+        cells.append(
             [
                 Cell(layer if first else "", _STYLES.get(layer, "")),
                 wording.count(totals[layer]) if first else "",
@@ -224,6 +225,7 @@ def _causes(values: Values, width: int, *, full: bool) -> Iterator[Line]:
                 *([whom(row)] if wide else []),
             ]
         )
+    table.rows = cells
     yield from tabulated(table, width)
     if len(causes) > len(given):
         yield line(f"and {len(causes) - len(given)} more: faultlayer report")
