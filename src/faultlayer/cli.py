@@ -1,0 +1,122 @@
+"""The command line: names and help of all commands, and how every run ends.
+
+Imports click only, so that `--help` is there at once; a command's module is loaded when
+it runs.
+"""
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+import click
+
+from faultlayer import __version__
+from faultlayer.errors import FaultlayerError
+
+COMMANDS = {
+    "analyze": ("Read logs, find out what failed and why, write a case.", "analyze"),
+    "report": ("Print the whole report of a case.", "report"),
+    "sql": ("Ask a case with SQL.", "sql"),
+    "trace": ("Follow one request through every layer.", "trace"),
+    "explain": ("Say why a request got its verdict.", "explain"),
+    "formats": ("List, show, test and explain log formats.", "formats"),
+    "rules": ("List, show and test the rules behind verdicts.", "rules"),
+    "verify": ("Check that a case is whole and unchanged.", "verify"),
+}
+"""Help and module of each command, in the order in which `--help` lists them."""
+
+_INTERRUPTED = 130
+_TERMINATED = 143
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Give the names without loading anything."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Load the module of a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"faultlayer.commands.{COMMANDS[cmd_name][1]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """Write the list of commands from the table above."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (text, _) in COMMANDS.items()])
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Begin with: faultlayer analyze LOGS",
+)
+@click.version_option(__version__, message="faultlayer %(version)s")
+def group() -> None:
+    """Tell which layer failed an LLM request: model, harness or quota."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and give the exit code; bad input never shows a traceback."""
+    try:
+        code = group.main(
+            list(arguments), prog_name="faultlayer", standalone_mode=False
+        )
+    except FaultlayerError as error:
+        say(error)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("faultlayer: interrupted", err=True)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough, as `head` does. Nothing more can be written.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if not _is_interrupt(error):
+            raise
+        click.echo("faultlayer: interrupted", err=True)
+        return _INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def say(error: FaultlayerError) -> None:
+    """Write an error and its hint to stderr, safe for a terminal."""
+    from faultlayer.masking import safe
+
+    lines = str(error).split("\n")
+    click.echo(
+        "\n".join(["faultlayer: " + safe(lines[0]), *map(safe, lines[1:])]), err=True
+    )
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    # DuckDB turns Ctrl-C into a RuntimeError of its own.
+    return isinstance(error, RuntimeError) and "Query interrupted" in str(error)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    # As an exception, so that a half-written case is removed on the way out.
+    raise SystemExit(_TERMINATED)
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""The subcommands, one module each: options in, answers out, nothing decided here."""

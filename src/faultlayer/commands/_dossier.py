@@ -1,0 +1,45 @@
+"""What `trace` and `explain` share: look the request up, then set it."""
+
+import json
+from pathlib import Path
+
+import click
+
+from faultlayer import database, dossier, dossier_screen, render
+from faultlayer.case import open_case
+from faultlayer.errors import UsageError
+from faultlayer.masking import safe
+from faultlayer.summary import plain
+
+
+def show(
+    case: Path, request_id: str, kind: str, view: str, attempt: int | None = None
+) -> None:
+    """Print a view of a request; an unknown one gives no data and a message."""
+    opened = open_case(case)
+    con = database.connect()
+    try:
+        database.attach_views(con, opened.path)
+        values = dossier.gather(con, request_id)
+    finally:
+        con.close()
+    if values is None:
+        note = "" if len(request_id.strip()) >= 8 else " (a part needs 8 characters)"  # noqa: PLR2004
+        click.echo(
+            f"faultlayer: no record of {safe(request_id)} in {case}{note}", err=True
+        )
+        return
+    if attempt is not None:
+        there = [row["attempt"] for row in values["attempts"]]
+        values = dossier.of_attempt(values, attempt)
+        if not values["attempts"]:
+            raise UsageError(
+                f"{safe(request_id)} has no attempt {attempt}",
+                hint=f"it has {', '.join(map(str, there)) or 'none'}",
+            )
+    if kind == "json":
+        click.echo(json.dumps(plain(values), ensure_ascii=False, indent=2))
+        return
+    screen = render.console()
+    lines = {"trace": dossier_screen.trace, "explain": dossier_screen.explain}[view]
+    render.put(screen, lines(values, screen.width))
