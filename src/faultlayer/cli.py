@@ -75,6 +75,8 @@ def run(arguments: Sequence[str]) -> int:
             list(arguments), prog_name="faultlayer", standalone_mode=False
         )
     except FaultlayerError as error:
+        from faultlayer.commands._say import say
+
         say(error)
         return error.exit_code
     except click.ClickException as error:
@@ -94,16 +96,6 @@ def run(arguments: Sequence[str]) -> int:
         click.echo("faultlayer: interrupted", err=True)
         return _INTERRUPTED
     return code if isinstance(code, int) else 0
-
-
-def say(error: FaultlayerError) -> None:
-    """Write an error and its hint to stderr, safe for a terminal."""
-    from faultlayer.masking import safe
-
-    lines = str(error).split("\n")
-    click.echo(
-        "\n".join(["faultlayer: " + safe(lines[0]), *map(safe, lines[1:])]), err=True
-    )
 
 
 def _is_interrupt(error: BaseException) -> bool:

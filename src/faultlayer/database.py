@@ -104,16 +104,30 @@ def attach_views(
     the connection is then locked for good: it reads these tables and nothing else, no
     file, no network, no setting; nothing can be written outside of its memory.
     """
-    for name, columns in VIEWS.items():
-        if name == "events":
-            body = _events_body()
-        else:
-            files = parquet_files(case_dir, name)
-            body = _body(con, name, columns, files, sandbox=sandbox)
-        con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {body}")
-        _comment(con, name, columns)
+    for name in VIEWS:
+        attach_view(con, case_dir, name, sandbox=sandbox)
     if sandbox:
         _lock(con)
+
+
+def attach_view(
+    con: duckdb.DuckDBPyConnection, case_dir: Path, name: str, *, sandbox: bool = False
+) -> None:
+    """Make or replace one view of `VIEWS`; see `attach_views`."""
+    columns = VIEWS[name]
+    files = [] if name == "events" else parquet_files(case_dir, name)
+    if files and sandbox:
+        con.register(name, _dataset(name, columns, files))
+    else:
+        if name == "events":
+            body = _events_body()
+        elif files:
+            names = ", ".join(_literal(file) for file in files)
+            body = _select(columns, f"read_parquet([{names}])")
+        else:
+            body = _nothing(columns)
+        con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {body}")
+    _comment(con, name, columns)
 
 
 def write_catalogue(path: Path) -> None:
@@ -189,30 +203,16 @@ def _relative(name: str) -> str:
     return f"{name}.parquet"
 
 
-def _body(
-    con: duckdb.DuckDBPyConnection,
-    name: str,
-    columns: tuple[Column, ...],
-    files: Sequence[Path],
-    *,
-    sandbox: bool,
-) -> str:
-    if not files:
-        return _nothing(columns)
-    if not sandbox:
-        names = ", ".join(_literal(file) for file in files)
-        return _select(columns, f"read_parquet([{names}])")
+def _dataset(
+    name: str, columns: tuple[Column, ...], files: Sequence[Path]
+) -> pads.Dataset:
     try:
-        dataset = pads.dataset(
-            [str(file) for file in files], schema=schema.arrow(columns)
-        )
+        return pads.dataset([str(file) for file in files], schema=schema.arrow(columns))
     except (OSError, pa.ArrowInvalid) as error:
         raise CaseError(
             f"{name} cannot be read: {_first_line(error)}",
             hint="faultlayer verify CASE lists what is damaged",
         ) from error
-    con.register(f"case_{name}", dataset)
-    return _select(columns, f"case_{name}")
 
 
 def _literal(file: Path) -> str:

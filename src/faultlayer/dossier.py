@@ -14,8 +14,7 @@ from faultlayer.summary import Values, rows
 _ATTEMPTS = """
 SELECT
     attempt_id, request_id, attempt, ts_start, ts_end, ts_error_us, status, failed,
-    user_id, project_id, tenant_id, model, engine, forwarded, layers_seen, client,
-    duration_ms
+    user_id, project_id, tenant_id, model, engine, forwarded, layers_seen
 FROM attempts
 WHERE {condition}
 ORDER BY attempt, attempt_id

@@ -1,0 +1,75 @@
+"""`faultlayer sql`: one statement, or a small shell."""
+
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command("sql")
+@click.argument("case", type=click.Path(path_type=Path))
+@click.argument("statement", required=False)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["table", "csv", "json", "jsonl", "parquet", "md"]),
+    help="How the answer is written; by default as -o FILE is called, else a table.",
+)
+@click.option("-o", "output", type=click.Path(path_type=Path), help="Write to a file.")
+@click.option(
+    "--rows",
+    type=click.IntRange(0),
+    default=200,
+    show_default=True,
+    help="Rows of a table that are shown, 0 for all.",
+)
+@click.option("--memory", help="Memory for the query, such as 4GB.")
+def command(
+    case: Path,
+    statement: str | None,
+    *,
+    kind: str | None,
+    output: Path | None,
+    rows: int,
+    memory: str | None,
+) -> None:
+    """Run one SQL STATEMENT over CASE; without one, open a shell.
+
+    A case is read-only: the statement sees its tables and nothing else, no file and no
+    network. SHOW TABLES lists them. All times are UTC.
+
+    Tables and Markdown hide secrets and prompts; csv, json, jsonl and parquet give what
+    was logged. In csv a text that begins with = + - @ tab or CR gets a ' in front, so
+    that no spreadsheet runs it.
+
+    Example: faultlayer sql ./faultlayer-case "SELECT cause, count(*) FROM verdicts
+    GROUP BY cause"
+    """
+    import tempfile
+
+    from faultlayer import answers, database
+    from faultlayer.case import open_case
+    from faultlayer.commands import _shell
+
+    opened = open_case(case)
+    if statement is None and not sys.stdin.isatty():
+        statement = sys.stdin.read()
+    with tempfile.TemporaryDirectory(prefix="faultlayer-") as spill:
+        con = database.connect(memory_limit=memory, temp_dir=Path(spill))
+        try:
+            database.attach_views(con, opened.path, sandbox=True)
+            chosen = answers.format_of(kind, output)
+            if statement is None:
+                _shell.run(con, chosen, rows)
+                return
+            note = answers.answer(
+                con,
+                database.one_statement(con, statement),
+                chosen,
+                output=output,
+                limit=rows,
+            )
+        finally:
+            con.close()
+    if note:
+        click.echo(note, err=True)
