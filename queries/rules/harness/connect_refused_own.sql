@@ -1,0 +1,19 @@
+-- title: The request's own record says that the upstream refused the connection
+-- layer: harness
+-- cause: harness.connect_refused
+-- role: symptom
+-- precedence: 661
+-- known gaps: an engine that is dead and left no log
+SELECT
+    failures.attempt_id,
+    'harness.connect_refused' AS cause,
+    'corroborated' AS strength,
+    min(own.ts) AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    list(own.event_id ORDER BY own.event_id) AS evidence,
+    'own record: connection refused' AS because
+FROM failures
+INNER JOIN own ON failures.attempt_id = own.attempt_id
+WHERE own.layer = 'harness' AND list_contains(own.kinds, 'connect_refused')
+GROUP BY failures.attempt_id
