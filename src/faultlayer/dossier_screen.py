@@ -231,10 +231,10 @@ def _verdict(verdict: Values, day: date | None, width: int) -> Iterator[Line]:
         yield from _labelled("", _condition(verdict, day), width)
     if verdict["incident_id"] is not None:
         others = (verdict["incident_attempts"] or 1) - 1
-        text = f"incident {verdict['incident_id']}, with"
-        yield from _labelled(
-            "", f"{text} {wording.count(others, 'other failed attempt')}", width
-        )
+        text = f"incident {verdict['incident_id']}"
+        if others:
+            text += f", with {wording.count(others, 'other failed attempt')}"
+        yield from _labelled("", text, width)
     if verdict["contributing"]:
         text = f"contributing: {', '.join(verdict['contributing'])}"
         yield from _labelled("", text, width)

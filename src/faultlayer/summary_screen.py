@@ -49,11 +49,11 @@ def _day(values: Values) -> date | None:
 
 def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterator[Line]:
     sources = values["sources"]
-    books = values["conservation"]
+    account = values["conservation"]
     read = [
         wording.count(len(sources), "file"),
         wording.size(sum(source["bytes"] or 0 for source in sources)),
-        wording.count(books.get("lines", 0), "line"),
+        wording.count(account.get("lines", 0), "line"),
     ]
     took = f" in {seconds:.1f} s" if seconds is not None else ""
     yield from labelled(
@@ -89,8 +89,8 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
         yield from labelled("trouble", text.split(" "), width, " ")
     if len(trouble) > 6:  # noqa: PLR2004
         yield line(f"        and {len(trouble) - 6} more")
-    yield from labelled("lines", [_books(books)], width, " ")
-    for off in books.get("off", []):
+    yield from labelled("lines", [books(account)], width, " ")
+    for off in account.get("off", []):
         text = off.get("problem") or (
             f"{off['path']}: {off['lines']} lines, {off['booked_lines']} accounted for;"
             f" {off['bytes']} bytes, {off['booked_bytes']} accounted for"
@@ -98,13 +98,14 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
         yield line(Cell("books   ", "bold red"), Cell(text, "red"))
 
 
-def _books(books: Values) -> str:
+def books(account: Values) -> str:
+    """Give the sum of the lines: `12 = 9 in events + ...`."""
     return (
-        f"{wording.count(books.get('lines', 0))} ="
-        f" {wording.count(books.get('event_records', 0))} in events"
-        f" + {wording.count(books.get('continuation_lines', 0))} continuations"
-        f" + {wording.count(books.get('reject_lines', 0))} rejected"
-        f" + {wording.count(books.get('blank_lines', 0))} blank"
+        f"{wording.count(account.get('lines', 0))} ="
+        f" {wording.count(account.get('event_records', 0))} in events"
+        f" + {wording.count(account.get('continuation_lines', 0))} continuations"
+        f" + {wording.count(account.get('reject_lines', 0))} rejected"
+        f" + {wording.count(account.get('blank_lines', 0))} blank"
     )
 
 

@@ -1,0 +1,148 @@
+"""The options of `analyze`, from the command line and a file, and its exit code."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from faultlayer.errors import DefinitionError, Location, UsageError
+from faultlayer.summary import Values
+
+_LAYERS = ("model", "harness", "quota", "client", "undetermined")
+_KEYS: dict[str, type | tuple[type, ...]] = {
+    "case": str,
+    "source": dict,
+    "workers": int,
+    "memory": str,
+    "strict": bool,
+    "fail-on": (str, list),
+}
+_BROKEN = 1
+_INCOMPLETE = 3
+_MET = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `analyze` was asked for; `overrides` are pairs of glob and format."""
+
+    case: Path
+    overrides: tuple[tuple[str, str], ...]
+    workers: int | None
+    memory: str | None
+    strict: bool
+    fail_on: tuple[str, ...]
+    quiet: bool
+
+
+def read(given: Mapping[str, Any]) -> Options:
+    """Join the command line with the file that `--config` names."""
+    file = _file(given["config"]) if given["config"] else {}
+    case = given["case"]
+    if "case" in file and str(case) == "faultlayer-case":
+        case = given["config"].parent / file["case"]
+    fail_on = file.get("fail-on", [])
+    fail_on = [fail_on] if isinstance(fail_on, str) else fail_on
+    return Options(
+        case=case,
+        overrides=(
+            *(_override(text) for text in given["overrides"]),
+            *((str(glob), str(name)) for glob, name in file.get("source", {}).items()),
+        ),
+        workers=given["workers"] or file.get("workers"),
+        memory=given["memory"] or file.get("memory"),
+        strict=given["strict"] or file.get("strict", False),
+        fail_on=tuple(_condition(text) for text in (*given["fail_on"], *fail_on)),
+        quiet=given["quiet"],
+    )
+
+
+def outcome(values: Values, options: Options) -> tuple[int, list[str]]:
+    """Give the exit code of a finished run, and why it is not 0."""
+    off = values["conservation"].get("off")
+    if off:
+        return _BROKEN, [
+            f"lines went missing in {len(off)} sources; please report this"
+        ]
+    met = _met(values, options.fail_on)
+    if met:
+        return _MET, met
+    gaps = incomplete(values) if options.strict else []
+    return (_INCOMPLETE, gaps) if gaps else (0, [])
+
+
+def incomplete(values: Values) -> list[str]:
+    """List what the evidence lacks."""
+    sources = values["sources"]
+    untied = [c["clock_id"] for c in values["clocks"] if c["status"] == "untied"]
+    open_causes = [c for c in values["causes"] if c["layer"] == "undetermined"]
+    strange = [s["path"] for s in sources if not s["events"] and s["rejects"]]
+    damaged = [s["path"] for s in sources if s["problems"]]
+    return [
+        text
+        for found, text in (
+            (strange, f"not recognised: {', '.join(strange)}"),
+            (damaged, f"damaged: {', '.join(damaged)}"),
+            (untied, f"clocks untied: {', '.join(untied)}"),
+            (
+                open_causes,
+                f"undetermined: {sum(c['attempts'] for c in open_causes)} attempts",
+            ),
+        )
+        if found
+    ]
+
+
+def _met(values: Values, wanted: tuple[str, ...]) -> list[str]:
+    found = []
+    for what in wanted:
+        number = sum(
+            row["attempts"]
+            for row in values["causes"]
+            if what in {"any", row["layer"], row["cause"]}
+        )
+        if number:
+            found.append(f"--fail-on {what}: {number} failed attempts")
+    return found
+
+
+def _condition(text: str) -> str:
+    layer, _, name = text.partition(".")
+    if text == "any" or (layer in _LAYERS and (name or "." not in text)):
+        return text
+    raise UsageError(
+        f"--fail-on does not know {text!r}",
+        hint=f"any, one of {', '.join(_LAYERS)}, or a cause such as model.cuda_oom",
+    )
+
+
+def _override(text: str) -> tuple[str, str]:
+    glob, _, name = text.rpartition("=")
+    if not glob or not name:
+        raise UsageError(
+            f"--source wants GLOB=FORMAT, not {text!r}",
+            hint="for example --source '*/gw.log=harness_app'",
+        )
+    return glob, name
+
+
+def _file(path: Path) -> dict[str, Any]:
+    try:
+        whole = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DefinitionError(
+            f"no valid TOML: {error}", at=Location(str(path))
+        ) from error
+    for key, value in whole.items():
+        wanted = _KEYS.get(key)
+        if wanted is None or not isinstance(value, wanted):
+            known = ", ".join(_KEYS)
+            raise DefinitionError(
+                f"unknown key {key!r}" if wanted is None else f"{key} has a wrong type",
+                at=Location(str(path)),
+                hint=f"known keys: {known}",
+            )
+    return whole

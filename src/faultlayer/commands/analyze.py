@@ -1,0 +1,83 @@
+"""`faultlayer analyze`: the main job."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command("analyze")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option(
+    "--case",
+    type=click.Path(path_type=Path),
+    default="faultlayer-case",
+    show_default=True,
+    help="Folder of the case; an older case there is replaced.",
+)
+@click.option(
+    "--source",
+    "overrides",
+    multiple=True,
+    metavar="GLOB=FORMAT",
+    help="Read the files that match as this format; `faultlayer formats` lists them.",
+)
+@click.option("--workers", type=click.IntRange(1), help="Threads; default: up to 4.")
+@click.option("--memory", metavar="SIZE", help="Memory for the SQL part, such as 2GB.")
+@click.option("--strict", is_flag=True, help="Exit 3 when evidence is incomplete.")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    metavar="WHAT",
+    help="Exit 4 when a request failed by this layer or cause, or by `any`.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="TOML file with these options as keys; the command line wins.",
+)
+@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+@click.option("--format", "kind", type=click.Choice(["text", "json"]), default="text")
+def command(paths: tuple[str, ...], *, kind: str, **given: Any) -> None:
+    """Read the logs at PATH..., find out what failed and why, and write a case.
+
+    PATH may be a file, a folder, a glob, a compressed file, or - for stdin. Nothing needs
+    to be configured; what is recognised and what not is said at the end.
+
+    Example: faultlayer analyze logs/ --fail-on model
+    """
+    import json
+    import sys
+    import time
+
+    from faultlayer import render, summary, summary_screen
+    from faultlayer.analyze import AnalyzeOptions, analyze
+    from faultlayer.commands import _options
+    from faultlayer.commands._progress import Bar
+
+    options = _options.read(given)
+    begun = time.monotonic()
+    with Bar(quiet=options.quiet) as bar:
+        case = analyze(
+            paths,
+            options.case,
+            AnalyzeOptions(
+                overrides=options.overrides,
+                workers=options.workers,
+                memory=options.memory,
+                command=" ".join(["faultlayer", *sys.argv[1:]]),
+            ),
+            bar,
+        )
+    seconds = time.monotonic() - begun
+    values = summary.gather(case) | {"case": str(options.case)}
+    if kind == "json":
+        click.echo(json.dumps(summary.plain(values), ensure_ascii=False, indent=2))
+    elif not options.quiet:
+        screen = render.console()
+        lines = summary_screen.screen(values, screen.width, seconds=seconds)
+        render.put(screen, lines)
+    code, reasons = _options.outcome(values, options)
+    for reason in reasons:
+        click.echo(f"faultlayer: {reason}", err=True)
+    sys.exit(code)

@@ -1,0 +1,159 @@
+"""The report of a case as Markdown, for the page that is written after an incident."""
+
+from collections.abc import Iterator, Sequence
+
+from faultlayer import wording
+from faultlayer.summary import Values
+from faultlayer.summary_screen import books, clock_words, how_sure, whom
+
+
+def markdown(values: Values) -> str:
+    """Give the whole report; every table names the query that gives its numbers."""
+    return "\n".join(_lines(values)) + "\n"
+
+
+def _lines(values: Values) -> Iterator[str]:
+    counts = values["attempts"]
+    share = wording.percent(counts["failed"], counts["attempts"])
+    yield "# Incident report"
+    yield ""
+    yield (
+        f"{wording.count(counts['attempts'], 'attempt')}, "
+        f"{wording.count(counts['failed'])} failed ({share})."
+    )
+    if counts["failed"]:
+        when = wording.span(counts["failed_start"], counts["failed_end"])
+        yield f"Failures: {when} UTC."
+    yield from _causes(values)
+    yield from _incidents(values)
+    yield from _quiet(values)
+    yield from _evidence(values)
+
+
+def _causes(values: Values) -> Iterator[str]:
+    if not values["causes"]:
+        return
+    yield from ("", "## Causes", "")
+    yield from _table(
+        ("layer", "cause", "where", "attempts", "how sure", "when (UTC)", "whom"),
+        [
+            (
+                row["layer"],
+                row["cause"],
+                row["scope"] or "",
+                wording.count(row["attempts"]),
+                how_sure(row),
+                wording.span(row["ts_start"], row["ts_end"]),
+                whom(row),
+            )
+            for row in values["causes"]
+        ],
+    )
+    yield from _query(
+        "SELECT layer, cause, strength, count(*) FROM verdicts GROUP BY ALL"
+    )
+    missing = [
+        f"{row['missing']} ({wording.count(row['attempts'], 'attempt')})"
+        for row in values["missing"]
+    ]
+    if missing:
+        yield from ("", "What would settle the undetermined ones:", "")
+        yield from (f"- {_text(item)}" for item in missing)
+
+
+def _incidents(values: Values) -> Iterator[str]:
+    if not values["incidents"]:
+        return
+    yield from ("", "## Incidents", "")
+    yield from _table(
+        ("", "cause", "where", "attempts", "users", "when (UTC)", "shown by", "at"),
+        [
+            (
+                str(row["incident_id"]),
+                row["cause"],
+                row["scope"] or "",
+                wording.count(row["attempts"]),
+                wording.count(row["users"]),
+                wording.span(row["ts_start"], row["ts_end"]),
+                row["because"] or "",
+                row["place"] or "",
+            )
+            for row in values["incidents"]
+        ],
+    )
+    yield from _query("SELECT * FROM incidents ORDER BY attempts DESC")
+
+
+def _quiet(values: Values) -> Iterator[str]:
+    if not values["conditions"]:
+        return
+    yield from ("", "## Trouble that explains no failed attempt", "")
+    yield from _table(
+        ("cause", "where", "when (UTC)", "shown by", "at"),
+        [
+            (
+                row["cause"],
+                row["scope"] or "",
+                wording.span(row["ts_start"], row["ts_end"]),
+                row["because"] or "",
+                row["place"] or "",
+            )
+            for row in values["conditions"]
+        ],
+    )
+    yield from _query("SELECT * FROM conditions WHERE role = 'root'")
+
+
+def _evidence(values: Values) -> Iterator[str]:
+    yield from (
+        "",
+        "## What was read",
+        "",
+        f"{books(values['conservation'])} lines.",
+        "",
+    )
+    yield from _table(
+        ("file", "format", "lines", "events", "rejected", "clock", "trouble"),
+        [
+            (
+                row["path"] + (f"!{row['member']}" if row["member"] else ""),
+                row["format"] or "not recognised",
+                wording.count(row["lines"] or 0),
+                wording.count(row["events"] or 0),
+                wording.count(row["rejects"] or 0),
+                row["clock_id"] or "",
+                "; ".join(row["problems"] or ()),
+            )
+            for row in values["sources"]
+        ],
+    )
+    yield from _query("SELECT * FROM sources")
+    by_clock: dict[str, list[Values]] = {}
+    for segment in values["clocks"]:
+        by_clock.setdefault(segment["clock_id"], []).append(segment)
+    if by_clock:
+        yield from ("", "## Clocks", "")
+        yield from (
+            f"- {_text(clock_words(segments, None))}" for segments in by_clock.values()
+        )
+        yield from _query("SELECT * FROM clocks")
+    if values["assumed"]:
+        yield from ("", "## Assumed", "")
+        yield from (f"- {_text(item)}" for item in values["assumed"])
+
+
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(headers) + " |"
+    yield "|" + " --- |" * len(headers)
+    for row in rows:
+        yield "| " + " | ".join(_text(cell) for cell in row) + " |"
+
+
+def _query(sql: str) -> Iterator[str]:
+    yield from ("", f"`{sql}`")
+
+
+def _text(text: str) -> str:
+    for char in "\\|*_`[]":
+        text = text.replace(char, "\\" + char)
+    return text.replace("<", "&lt;")
