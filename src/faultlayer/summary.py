@@ -79,15 +79,21 @@ ORDER BY source_id
 """
 
 _CLOCKS = """
+WITH read AS (
+    SELECT clock_id, count(*) AS sources, min(path) AS first_path
+    FROM sources
+    WHERE events > 0
+    GROUP BY clock_id
+)
+
 SELECT
     clocks.clock_id, clocks.segment, clocks.valid_from, clocks.valid_to,
     clocks.anchor_ts, clocks.offset_us, clocks.drift_ppm, clocks.lo_us, clocks.hi_us,
     clocks.pairs, clocks.method, clocks.status, clocks.time_zone_us,
-    count(sources.source_id) AS sources,
-    min(sources.path) AS first_path
+    coalesce(read.sources, 0) AS sources,
+    read.first_path
 FROM clocks
-LEFT JOIN sources ON clocks.clock_id = sources.clock_id AND sources.events > 0
-GROUP BY ALL
+LEFT JOIN read ON clocks.clock_id = read.clock_id
 ORDER BY
     clocks.status <> 'reference', clocks.status = 'untied', clocks.clock_id,
     clocks.segment
