@@ -1,0 +1,312 @@
+"""Name what records mean: all signatures are tried on a whole column at once."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from faultlayer import schema
+from faultlayer.errors import Location
+
+_TYPES = pl.DataFrame(schema.arrow(schema.EVENTS_RAW).empty_table()).schema
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text that a signature must take, or must not (then `reason` says why not)."""
+
+    text: str
+    layer: str | None
+    component: str | None
+    kinds: tuple[str, ...] | None
+    expect: dict[str, Any]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One `[[signature]]`; `rank` is the place of its kind, lower is more specific."""
+
+    kind: str
+    rank: int
+    at: Literal["start", "line", "anywhere"]
+    literals: tuple[str, ...]
+    regex: str | None
+    groups: tuple[str, ...]
+    layers: tuple[str, ...]
+    components: tuple[str, ...]
+    exclusive: bool
+    severity: str | None
+    numbers: frozenset[str]
+    at_least: tuple[str, str] | None
+    ids: str | None
+    ids_within: str | None
+    examples: tuple[Example, ...]
+    where: Location
+
+    def applies(self) -> pl.Expr:
+        """Whether a row comes from a layer and a component that it is meant for."""
+        found = pl.lit(value=True)
+        if self.layers:
+            found &= pl.col("layer").is_in(self.layers)
+        if self.components:
+            found &= pl.col("component").is_in(self.components)
+        return found
+
+    def starts(self) -> pl.Expr:
+        """Whether a text begins with one of its literals."""
+        return pl.any_horizontal(
+            pl.col("text").str.starts_with(literal) for literal in self.literals
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """All signatures, most specific first, and the vocabulary of kinds in its order."""
+
+    kinds: tuple[dict[str, str], ...]
+    items: tuple[Signature, ...]
+    unread: str | None
+
+    def table(self) -> pl.DataFrame:
+        """Give one row per kind: kind, rank, timing, title, signatures (number of)."""
+        counts = [
+            sum(item.kind == kind["name"] for item in self.items) for kind in self.kinds
+        ]
+        return pl.DataFrame(
+            {
+                "kind": [kind["name"] for kind in self.kinds],
+                "rank": range(len(self.kinds)),
+                "timing": [kind["timing"] for kind in self.kinds],
+                "title": [kind["title"] for kind in self.kinds],
+                "signatures": counts,
+            },
+            schema_overrides={"rank": pl.Int64, "signatures": pl.Int64},
+        )
+
+
+def name_kinds(records: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
+    """Fill kind, kinds, severity and what the patterns capture; keep rows and order.
+
+    `records` has text, layer, component, kind and event columns; a row whose kind is set
+    is left alone, and a value that is set is never overwritten. A captured `request_id`
+    goes to `raw_request_id` as logged, ids of a list to `id_parts`; the caller makes
+    them canonical. Groups that are no event column are merged into `attrs`.
+    """
+    hits, found = match(records, signatures)
+    size = records.height
+    names = pl.Series([kind["name"] for kind in signatures.kinds], dtype=pl.String)
+    ranks = pl.Series([item.rank for item in signatures.items], dtype=pl.UInt32)
+    single = hits.with_columns(rank=ranks.gather(hits["sig"])).select("row", "rank")
+    lists = (
+        single.filter(pl.col("row").is_duplicated())
+        .unique()
+        .sort("row", "rank")
+        .group_by("row", maintain_order=True)
+        .agg(pl.lit(names).gather(pl.col("rank")).alias("kinds"))
+        .filter(pl.col("kinds").list.len() > 1)
+    )
+    first = single.group_by("row").agg(pl.col("rank").min())
+    kind = _scatter(size, first["row"], names.gather(first["rank"]))
+    columns: dict[str, pl.Expr | pl.Series] = {
+        "kind": pl.coalesce(_column(records, "kind"), kind, pl.lit("other")),
+        "kinds": pl.coalesce(
+            _column(records, "kinds"), _scatter(size, lists["row"], lists["kinds"])
+        ),
+    }
+    for name, parts in _captured(records, found).items():
+        values = pl.concat(parts).unique("row", keep="first", maintain_order=True)
+        new = _scatter(size, values["row"], values["value"])
+        columns[name] = pl.coalesce(_column(records, name), new)
+    columns["attrs"] = _attrs(records, found)
+    return records.with_columns(**columns)
+
+
+_Found = list[tuple[Signature, pl.DataFrame]]
+
+
+def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, _Found]:
+    """Try all signatures: pairs of row and sig (index), and the captures in rank order."""
+    todo = records.select("text", "layer", "component", "kind").with_row_index("row")
+    todo = todo.filter(pl.col("kind").is_null()).drop("kind")
+    layers, components = set(todo["layer"].unique()), set(todo["component"].unique())
+    items = {
+        index: item
+        for index, item in enumerate(signatures.items)
+        if (not item.layers or layers.intersection(item.layers))
+        and (not item.components or components.intersection(item.components))
+    }
+    found: dict[int, pl.DataFrame] = {}
+    # Exclusive ones come first and take their rows away: what follows in them is user
+    # text or a dump. The common records of a request's life end here, at a prefix.
+    only = {index: item for index, item in items.items() if item.exclusive}
+    masks = todo.select(
+        (item.starts() & item.applies()).alias(str(index))
+        for index, item in only.items()
+    )
+    for index, item in only.items():
+        if masks[str(index)].any():
+            found[index] = _take(item, todo.filter(masks[str(index)]))
+    if found:
+        rows = pl.concat([frame.select("row") for frame in found.values()])
+        todo = todo.join(rows, on="row", how="anti", maintain_order="left")
+    others = {index: item for index, item in items.items() if not item.exclusive}
+    found |= _search(todo, others, signatures.unread)
+    pairs = [
+        frame.select("row", sig=pl.lit(index, pl.UInt32))
+        for index, frame in found.items()
+    ]
+    hits = (
+        pl.concat(pairs)
+        if pairs
+        else pl.DataFrame(schema={"row": pl.UInt32, "sig": pl.UInt32})
+    )
+    return hits, [(signatures.items[index], found[index]) for index in sorted(found)]
+
+
+def _search(
+    todo: pl.DataFrame, items: dict[int, Signature], unread: str | None
+) -> dict[int, pl.DataFrame]:
+    """Find the literals of all items in one pass, then try each item where one stands."""
+    literals = sorted({text for item in items.values() for text in item.literals})
+    todo = todo.filter(pl.col("text").str.contains_any(literals))
+    if unread:
+        todo = todo.with_columns(pl.col("text").str.replace_all(unread, ""))
+    if todo.is_empty():
+        return {}
+    owners = pl.DataFrame(
+        [(text, index) for index, item in items.items() for text in item.literals],
+        schema={"literal": pl.String, "sig": pl.UInt32},
+        orient="row",
+    )
+    places = (
+        todo.select(
+            literal=pl.col("text")
+            .str.extract_many(literals, overlapping=True)
+            .list.unique(),
+        )
+        .with_row_index("place")
+        .explode("literal")
+        .join(owners, on="literal")
+        .select("sig", "place")
+        .unique()
+        .sort("sig", "place")
+        .group_by("sig", maintain_order=True)
+        .agg("place")
+    )
+    found = {}
+    for index, rows in places.iter_rows():
+        taken = _take(items[index], todo[rows].filter(items[index].applies()))
+        if taken.height:
+            found[index] = taken
+    return found
+
+
+def _take(item: Signature, rows: pl.DataFrame) -> pl.DataFrame:
+    """Keep the rows that an item matches; add its groups and ids as columns."""
+    text = pl.col("text")
+    if item.regex:
+        rows = rows.filter(text.str.contains(item.regex))
+    elif item.at == "start":
+        rows = rows.filter(item.starts())
+    if item.regex and item.groups:
+        rows = rows.with_columns(_g=text.str.extract_groups(item.regex)).unnest("_g")
+    if item.at_least:
+        value, limit = (pl.col(name).cast(pl.Float64) for name in item.at_least)
+        rows = rows.filter(value >= limit)
+    if item.ids:
+        within = text
+        if item.ids_within:
+            within = text.str.extract_all(item.ids_within).list.join(" ")
+        ids = within.str.extract_all(item.ids).list.eval(
+            pl.element().str.extract(item.ids, 1)
+        )
+        rows = rows.with_columns(id_parts=ids.list.unique(maintain_order=True))
+    return rows.drop("text", "layer", "component")
+
+
+def _captured(records: pl.DataFrame, found: _Found) -> dict[str, list[pl.DataFrame]]:
+    """Give per event column the frames of row and value, the most specific first."""
+    updates: dict[str, list[pl.DataFrame]] = {}
+    named = (
+        records["request_id"].is_not_null() if "request_id" in records.columns else None
+    )
+    for item, frame in found:
+        for group in item.groups:
+            if group not in _TYPES:
+                continue
+            name = "raw_request_id" if group == "request_id" else group
+            part = frame.filter(pl.col(group) != "").select(
+                "row", value=pl.col(group).cast(_TYPES[name], strict=False)
+            )
+            part = part.drop_nulls()
+            if group == "request_id" and named is not None:
+                part = part.filter(~named.gather(part["row"]))
+            updates.setdefault(name, []).append(part)
+        if item.ids:
+            part = frame.select("row", value="id_parts")
+            part = part.filter(pl.col("value").list.len() > 0)
+            updates.setdefault("id_parts", []).append(part)
+        if item.severity:
+            part = frame.select("row", value=pl.lit(item.severity))
+            updates.setdefault("severity", []).append(part)
+    return updates
+
+
+def _attrs(records: pl.DataFrame, found: _Found) -> pl.Series:
+    """Give `attrs` with the captures that are no event column added to the objects."""
+    old = _column(records, "attrs")
+    parts = [
+        frame.filter(pl.col(group) != "").select(
+            "row", name=pl.lit(group), shown=_json(group, number=group in item.numbers)
+        )
+        for item, frame in found
+        for group in item.groups
+        if group not in _TYPES
+    ]
+    if not parts:
+        return old
+    pairs = pl.concat(parts).drop_nulls()
+    pairs = pairs.unique(["row", "name"], keep="first", maintain_order=True)
+    key = pl.format('"{}":', "name")
+    known = pl.col("old").str.contains(key, literal=True).fill_null(value=False)
+    added = (
+        pairs.with_columns(old.gather(pairs["row"]).alias("old"), key=key)
+        .filter(~known)
+        .group_by("row", maintain_order=True)
+        .agg(pl.col("old").first(), pl.concat_str("key", "shown").alias("pairs"))
+        .with_columns(
+            kept=pl.col("old").str.strip_prefix("{").str.strip_suffix("}"),
+            pairs=pl.col("pairs").list.join(","),
+        )
+        .with_columns(
+            pl.when(pl.col("kept") != "")
+            .then(pl.format("{{{},{}}}", "kept", "pairs"))
+            .otherwise(pl.format("{{{}}}", "pairs"))
+            .alias("object")
+        )
+    )
+    new = _scatter(records.height, added["row"], added["object"])
+    return pl.select(pl.coalesce(new, old)).to_series()
+
+
+def _json(group: str, *, number: bool) -> pl.Expr:
+    """Show a capture as JSON; null when a number is none."""
+    if number:
+        return pl.col(group).str.extract(r"^(-?(?:0|[1-9]\d*)(?:\.\d+)?)$")
+    encoded = pl.struct(pl.col(group).alias("v")).struct.json_encode()
+    return encoded.str.extract(r'(?s)^\{"v":(.*)\}$')
+
+
+def _column(records: pl.DataFrame, name: str) -> pl.Series:
+    """Give a column of the records, or nulls of the type that the schema has for it."""
+    if name in records.columns:
+        return records[name]
+    return pl.repeat(None, records.height, dtype=_TYPES[name], eager=True)
+
+
+def _scatter(size: int, rows: pl.Series, values: pl.Series) -> pl.Series:
+    """Give a column of `size` that holds the values at their rows, else null."""
+    places = pl.arange(0, values.len(), dtype=pl.UInt32, eager=True)
+    index = pl.repeat(None, size, dtype=pl.UInt32, eager=True).scatter(rows, places)
+    return values.gather(index)
