@@ -97,7 +97,11 @@ class _Decoder(Protocol):
 
 
 class _Zlib:
-    """The exact decoder: gives every byte before a fault, where isal gives none."""
+    """zlib with the interface of its siblings.
+
+    Unlike isal it gives what a call had decoded before a fault, if asked for little, and
+    holds nothing back at a torn end.
+    """
 
     def __init__(self) -> None:
         self._inflate = zlib.decompressobj(wbits=31)
@@ -112,11 +116,42 @@ class _Zlib:
         return self._inflate.unused_data
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        found = self._inflate.decompress(
-            self._inflate.unconsumed_tail + data, max_length
-        )
+        waiting = self._inflate.unconsumed_tail + data
+        found = self._inflate.decompress(waiting, max_length)
         self.needs_input = len(found) < max_length and not self._inflate.unconsumed_tail
         return found
+
+
+class _Sparing:
+    """A decoder that gets single bytes when it is asked for single bytes.
+
+    Once it has what was asked for, a decoder looks on as far as its input goes, so that
+    a bad checksum would cost the last byte.
+    """
+
+    def __init__(self, decoder: _Decoder) -> None:
+        self._decoder = decoder
+        self._waiting = b""
+
+    @property
+    def eof(self) -> bool:
+        return self._decoder.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return self._decoder.needs_input and not self._waiting
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._decoder.unused_data + self._waiting
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        waiting = self._waiting + data
+        count = 1 if max_length == 1 else len(waiting)
+        if not self._decoder.needs_input:
+            count = 0
+        self._waiting = waiting[count:]
+        return self._decoder.decompress(waiting[:count], max_length)
 
 
 def _xz() -> _Decoder:
@@ -185,8 +220,10 @@ def _member(library: _Library, stored: Stored, limit: int) -> _Member:
         if decoder.needs_input:
             piece = stored.read(feed)
             feed = min(2 * feed, _OUT)
-            if not piece:
+            if not piece and library.fast is library.exact:
                 return _truncated(library.name, start, produced)
+            if not piece:
+                return (yield from _replay(library, stored, start, produced))
         try:
             found = decoder.decompress(piece, limit)
         except library.errors:
@@ -204,7 +241,7 @@ def _replay(library: _Library, stored: Stored, start: int, known: int) -> _Membe
     A decoder that fails gives nothing of what the failing call had decoded by then.
     """
     stored.offset = start
-    decoder = library.exact()
+    decoder = _Sparing(library.exact())
     seen = 0
     kept = bytearray()
     fault = ""

@@ -100,12 +100,15 @@ def label(folders: Sequence[str], stem: str) -> str:
             return pod["pod"]
     if pod := _CONTAINER_FILE.fullmatch(stem):
         return pod["pod"]
-    written_by = stem.rsplit(".", 1)[0].removesuffix("-json") or stem
     telling = [name for name in folders if not _KEPT_IN.fullmatch(name)]
-    for name in (*reversed(telling), written_by):
+    file = stem.rsplit(".", 1)[0] or stem
+    # Docker names <id>-json.log after the container's id, which says nothing.
+    container = file.removesuffix("-json")
+    named = [*reversed(telling), *([file] if file == container else [])]
+    for name in named:
         if _INSTANCE.fullmatch(name) and not (
             _DATE_ONLY.fullmatch(name) or _CONTAINER_ID.fullmatch(name)
         ):
             return name
-    named = telling[-1] if telling else written_by
-    return named[:12] if _CONTAINER_ID.fullmatch(named) else named
+    guess = telling[-1] if telling else container
+    return guess[:12] if _CONTAINER_ID.fullmatch(guess) else guess

@@ -1,0 +1,431 @@
+"""Blocks are whole lines, every byte is in one, and damage is told and survived."""
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import random
+import threading
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from faultlayer import blocks, decode
+from faultlayer.blocks import Block, Opened, open_source
+from faultlayer.errors import SourceError
+from faultlayer.find import Source, find
+
+Pack = Callable[[bytes], bytes]
+
+
+def zst(data: bytes) -> bytes:
+    """Pack with a checksum, as the zstd program does."""
+    return zstandard.ZstdCompressor(write_checksum=True).compress(data)
+
+
+PACKS: dict[str, Pack] = {
+    "gz": gzip.compress,
+    "zst": zst,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+}
+packed = pytest.mark.parametrize("kind", PACKS)
+
+
+def some_lines(count: int, seed: int = 7) -> bytes:
+    """Give lines that compress to about a third."""
+    rng = random.Random(seed)
+    return b"".join(
+        b"%06d POST /v1/chat/completions %s\n"
+        % (line, rng.randbytes(12).hex().encode())
+        for line in range(count)
+    )
+
+
+def source(tmp_path: Path, data: bytes) -> Source:
+    """Store bytes in a file and find it."""
+    file = tmp_path / "x.log"
+    file.write_bytes(data)
+    (found,) = find([str(file)]).sources
+    return found
+
+
+def read(
+    tmp_path: Path, data: bytes, block_bytes: int = 8 << 20
+) -> tuple[list[Block], Opened]:
+    """Read bytes through a file."""
+    with open_source(source(tmp_path, data), block_bytes) as opened:
+        return list(opened), opened
+
+
+def text(found: list[Block]) -> bytes:
+    """Join the blocks after a check that each stands where it says."""
+    whole = b"".join(block.data for block in found)
+    offset = 0
+    for block in found:
+        assert block.data
+        assert block.offset == offset
+        offset += len(block.data)
+    assert [block.last for block in found] == [False] * (len(found) - 1) + [
+        True
+    ] * bool(found)
+    return whole
+
+
+class TestBlocks:
+    """Where blocks are cut."""
+
+    @pytest.mark.parametrize("block_bytes", [1, 7, 100, 4096, 1 << 20])
+    def test_cut_at_newlines(self, tmp_path: Path, block_bytes: int) -> None:
+        """Each block ends after a newline and knows its first line."""
+        data = some_lines(300) + b"no newline at the end"
+        found, opened = read(tmp_path, data, block_bytes)
+        assert text(found) == data
+        assert all(block.data.endswith(b"\n") for block in found[:-1])
+        assert [block.first_line for block in found] == [
+            data[: block.offset].count(b"\n") + 1 for block in found
+        ]
+        assert opened.lines == 301
+        assert max(len(block.data) for block in found) <= max(2 * block_bytes, 60)
+
+    def test_empty(self, tmp_path: Path) -> None:
+        """An empty file has no block, and a hash."""
+        found, opened = read(tmp_path, b"")
+        assert found == []
+        assert (opened.bytes, opened.file_bytes, opened.lines) == (0, 0, 0)
+        assert opened.sha256 == hashlib.sha256(b"").hexdigest()
+
+    @pytest.mark.parametrize(
+        "data", [b"\n", b"\n\n\n", b"\r", b"a", b"\0\0\n\0", b"a\r\n"]
+    )
+    @pytest.mark.parametrize("block_bytes", [1, 2, 100])
+    def test_small(self, tmp_path: Path, data: bytes, block_bytes: int) -> None:
+        """Odd little streams are kept to the byte."""
+        found, opened = read(tmp_path, data, block_bytes)
+        assert text(found) == data
+        assert opened.lines == len(data.splitlines()) if b"\r" not in data else 1
+
+    def test_long_line(self, tmp_path: Path) -> None:
+        """A line of 40 MB is one line of a block that grew."""
+        data = b"first\n" + b"x" * 40_000_000 + b"\nlast"
+        found, opened = read(tmp_path, data, 1 << 20)
+        assert text(found) == data
+        assert opened.lines == 3
+        assert b"x" * 40_000_000 + b"\n" in [block.data for block in found]
+
+    def test_endless_line(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A line beyond all bounds is cut, which is told, and memory stays bounded."""
+        monkeypatch.setattr(blocks, "_LONGEST_LINE", 5000)
+        data = b"first\n" + b"\0" * 12_000 + b"\nlast\n"
+        found, opened = read(tmp_path, data, 1000)
+        assert text(found) == data
+        assert opened.lines == 5
+        assert [block.first_line for block in found] == [1, 2, 3, 4][: len(found)]
+        assert opened.problems == [
+            "the line at byte 6 of the text is longer than 5000 bytes: read as several lines",
+            "the line at byte 6000 of the text is longer than 5000 bytes: read as several lines",
+        ]
+
+    def test_utf16(self, tmp_path: Path) -> None:
+        """Text in UTF-16 is kept as it is and called by its name."""
+        data = "ready\n".encode("utf-16")
+        found, opened = read(tmp_path, data)
+        assert text(found) == data
+        assert opened.problems == [
+            "UTF-16 text: not decoded, convert it to UTF-8 first"
+        ]
+
+
+class TestReader:
+    """What stands around the blocks."""
+
+    @packed
+    def test_hash_of_the_file(self, tmp_path: Path, kind: str) -> None:
+        """Hash and size are those of the file as stored, in the same pass."""
+        data = some_lines(5000)
+        stored = PACKS[kind](data)
+        found, opened = read(tmp_path, stored, 1 << 14)
+        assert text(found) == data
+        assert opened.sha256 == hashlib.sha256(stored).hexdigest()
+        assert (opened.file_bytes, opened.bytes, opened.lines) == (
+            len(stored),
+            len(data),
+            5000,
+        )
+        assert opened.problems == []
+
+    def test_known_with_the_last_block(self, tmp_path: Path) -> None:
+        """The facts of the file are there as soon as the last block is."""
+        with open_source(source(tmp_path, some_lines(1000)), 4096) as opened:
+            for block in opened:
+                assert bool(opened.sha256) or not block.last
+
+    def test_stopped_early(self, tmp_path: Path) -> None:
+        """Who has seen enough leaves neither a thread nor an open file."""
+        before = threading.active_count()
+        with open_source(source(tmp_path, some_lines(10_000)), 1000) as opened:
+            first = next(iter(opened))
+        assert first.first_line == 1
+        assert threading.active_count() == before
+
+    def test_missing(self, tmp_path: Path) -> None:
+        """A file that has gone is an error that names it."""
+        gone = source(tmp_path, b"x\n")
+        (tmp_path / "x.log").unlink()
+        with pytest.raises(SourceError, match=r"x\.log: cannot be read: No such file"):
+            open_source(gone)
+
+    def test_failing_disk(self, tmp_path: Path) -> None:
+        """A read that fails later is an error with the offset."""
+        with open_source(source(tmp_path, b"x\n" * 3_000_000)) as opened:
+            opened._stored._file.close()  # noqa: SLF001 - a disk that fails on demand
+
+            class Failing:
+                def seek(self, offset: int) -> None:
+                    self.offset = offset
+
+                def read(self, _: int) -> bytes:
+                    if self.offset:
+                        raise OSError(5, "Input/output error")
+                    return b"x\n" * 1000
+
+            opened._stored._file = Failing()  # type: ignore[assignment] # noqa: SLF001
+            with pytest.raises(SourceError) as error:
+                list(opened)
+        assert str(error.value).startswith(
+            "x.log (byte 2000): cannot be read: Input/output error"
+        )
+
+    def test_stdin_needs_a_file(self) -> None:
+        """Stdin, which is gone once read, is refused loudly."""
+        with pytest.raises(ValueError, match="store_stdin"):
+            open_source(Source(1, "-", None, None, "", "-", "stdin"))
+
+    @packed
+    def test_memory(self, tmp_path: Path, kind: str) -> None:
+        """A small file that decodes to much is still read in small pieces."""
+        stored = PACKS[kind](b"0123456789abcdef0123456789abcde\n" * 1_000_000)
+        found = source(tmp_path, stored)
+        tracemalloc.start()
+        with open_source(found, 1 << 20) as opened:
+            for _ in opened:
+                pass
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert opened.bytes == 32_000_000
+        assert peak < 18 << 20
+
+
+class TestMembers:
+    """Several streams in one file are one text."""
+
+    @packed
+    @pytest.mark.parametrize("chunk", [100, 1 << 20])
+    def test_members(
+        self, tmp_path: Path, kind: str, chunk: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A line may go on in the next member; empty members do no harm."""
+        monkeypatch.setattr(decode, "_CHUNK", chunk)
+        parts = [b"one\ntw", b"", b"o\nthree\n", b"\n" * 50, some_lines(200), b"end"]
+        found, opened = read(tmp_path, b"".join(map(PACKS[kind], parts)), 1000)
+        assert text(found) == b"".join(parts)
+        assert opened.problems == []
+
+    def test_many_tiny_members(self, tmp_path: Path) -> None:
+        """A server that flushes each line as a member is read all the same."""
+        lines = some_lines(20_000).splitlines(keepends=True)
+        found, opened = read(
+            tmp_path, b"".join(gzip.compress(line, 1) for line in lines)
+        )
+        assert text(found) == b"".join(lines)
+        assert opened.problems == []
+
+    def test_gzip_header_fields(self, tmp_path: Path) -> None:
+        """A header with a name, a comment, extra bytes and its checksum is understood."""
+        plain = gzip.compress(b"line\n", mtime=0)
+        fields = b"\x02\x00ab" + b"x.log\0" + b"comment\0"
+        head = plain[:3] + b"\x1e" + plain[4:10] + fields
+        check = (zlib.crc32(head) & 0xFFFF).to_bytes(2, "little")
+        found, opened = read(tmp_path, (head + check + plain[10:]) * 2)
+        assert text(found) == b"line\nline\n"
+        assert opened.problems == []
+
+    def test_zst_variants(self, tmp_path: Path) -> None:
+        """Skippable frames, frames without a size, and raw or repeated blocks are read."""
+        streaming = zstandard.ZstdCompressor(write_content_size=False).compressobj()
+        data = some_lines(3000)
+        noise = random.Random(1).randbytes(200_000).replace(b"\n", b"")
+        stored = (
+            b"\x5f\x2a\x4d\x18\x05\x00\x00\x00\x28\xb5\x2f\xfd."
+            + streaming.compress(data)
+            + streaming.flush()
+            + zstandard.compress(b"")
+            + zst(noise + b"\n")
+            + zst(b"\0" * 500_000)
+        )
+        found, opened = read(tmp_path, stored)
+        assert text(found) == data + noise + b"\n" + b"\0" * 500_000
+        assert opened.problems == []
+
+
+def exact(kind: str, stored: bytes) -> bytes:
+    """Decode byte by byte, independently, as far as one stream goes."""
+    decoder: Any = {
+        "gz": lambda: zlib.decompressobj(31),
+        "bz2": bz2.BZ2Decompressor,
+        "xz": lzma.LZMADecompressor,
+    }[kind]()
+    out = []
+    try:
+        for byte in stored:
+            if decoder.eof:
+                break
+            out.append(decoder.decompress(bytes([byte])))
+    except (OSError, lzma.LZMAError, zlib.error):
+        pass
+    return b"".join(out)
+
+
+class TestDamage:
+    """What decodes is kept, the rest is told."""
+
+    @packed
+    @pytest.mark.parametrize("kept", [0.999, 0.7, 0.3])
+    def test_truncated(self, tmp_path: Path, kind: str, kept: float) -> None:
+        """A stream that the file's end cuts off gives what it holds, and says so."""
+        data = some_lines(10_000)
+        stored = PACKS[kind](data)
+        stored = stored[: int(len(stored) * kept)]
+        found, opened = read(tmp_path, stored, 1 << 16)
+        assert data.startswith(text(found))
+        (problem,) = opened.problems
+        assert (
+            f"member at byte 0 is cut off by the end of the file: the {opened.bytes} "
+            in problem
+        )
+        assert opened.sha256 == hashlib.sha256(stored).hexdigest()
+        if kind == "zst":
+            assert opened.bytes > kept * len(data) - 150_000
+        else:
+            assert text(found) == exact(kind, stored)
+
+    @packed
+    @pytest.mark.parametrize("length", [1, 5, 10, 17])
+    def test_hardly_begun(self, tmp_path: Path, kind: str, length: int) -> None:
+        """A few bytes of a header are no crash, and no text."""
+        stored = (
+            PACKS[kind](b"")[:length] if length > 1 else PACKS[kind](b"x" * 999)[:-1]
+        )
+        _, opened = read(tmp_path, stored)
+        assert opened.file_bytes == len(stored)
+        assert opened.sha256 == hashlib.sha256(stored).hexdigest()
+
+    @packed
+    @pytest.mark.parametrize("seed", range(6))
+    def test_corrupt(self, tmp_path: Path, kind: str, seed: int) -> None:
+        """All up to the fault is kept, and the next member is found again."""
+        rng = random.Random(seed)
+        data = some_lines(12_000, seed)
+        first = bytearray(PACKS[kind](data))
+        at = rng.randrange(len(first) // 4, len(first))
+        first[at] ^= 1 + rng.randrange(255)
+        rest = b"after the fault\n" + some_lines(10)
+        stored = bytes(first) + PACKS[kind](rest)
+        found, opened = read(tmp_path, stored, 1 << 16)
+        whole = text(found)
+        assert whole.endswith(rest)
+        assert opened.problems[0].split(" ")[1:5] == ["member", "at", "byte", "0"]
+        assert opened.sha256 == hashlib.sha256(stored).hexdigest()
+        # No line reaches across the gap.
+        assert b"after the fault\n" in [
+            line for block in found for line in block.data.splitlines(keepends=True)
+        ]
+        if kind != "zst":
+            kept = whole.removesuffix(rest)
+            least = exact(kind, bytes(first))
+            assert kept.startswith(least)
+            # More where the fault is in the middle of what one byte brings.
+            assert len(kept) - len(least) < {"gz": 300, "bz2": 900_000, "xz": 300}[kind]
+
+    @pytest.mark.parametrize("kind", ["gz", "zst"])
+    def test_checksum(self, tmp_path: Path, kind: str) -> None:
+        """A wrong checksum costs nothing but trust."""
+        stored = bytearray(PACKS[kind](b"line\n" * 1000))
+        stored[-6 if kind == "gz" else -2] ^= 1
+        found, opened = read(tmp_path, bytes(stored))
+        assert text(found) == b"line\n" * 1000
+        name = {"gz": "gzip", "zst": "zstd"}[kind]
+        assert opened.problems[0] == (
+            f"{name} member at byte 0 does not agree with its checksum: "
+            "its 5000 bytes are kept, some may be false"
+        )
+
+    @packed
+    @pytest.mark.parametrize(
+        "rubbish", [b"\0" * 512, b"garbage", b"\x1f\x8b\x08 no", b"x" * 70_000]
+    )
+    def test_trailing(self, tmp_path: Path, kind: str, rubbish: bytes) -> None:
+        """Rubbish after a member is told and left out."""
+        stored = PACKS[kind](b"line\n")
+        if stored[:2] == rubbish[:2]:
+            rubbish = b"." + rubbish
+        found, opened = read(tmp_path, stored + rubbish)
+        assert text(found) == b"line\n"
+        (problem,) = opened.problems
+        assert problem.startswith(
+            f"{len(rubbish)} bytes from byte {len(stored)} on are not "
+        )
+        assert problem.endswith(": left out, to the end")
+
+    @packed
+    def test_between(self, tmp_path: Path, kind: str) -> None:
+        """Rubbish between members does not hide the later one."""
+        one, two = PACKS[kind](b"one\ntorn"), PACKS[kind](b"two\n")
+        found, opened = read(tmp_path, one + b"?" * 3_000_000 + two)
+        assert [block.data for block in found] == [b"one\ntorn", b"two\n"]
+        assert [block.first_line for block in found] == [1, 3]
+        assert opened.lines == 3
+        (problem,) = opened.problems
+        assert problem.startswith(f"3000000 bytes from byte {len(one)} on are not ")
+        assert problem.endswith(f"reading goes on at byte {len(one) + 3_000_000}")
+
+    def test_too_large_a_window(self, tmp_path: Path) -> None:
+        """A stream that wants more memory than any log needs is refused by name."""
+        parameters = zstandard.ZstdCompressionParameters(
+            window_log=30, write_content_size=False
+        )
+        streaming = zstandard.ZstdCompressor(
+            compression_params=parameters
+        ).compressobj()
+        stored = streaming.compress(b"line\n") + streaming.flush()
+        found, opened = read(tmp_path, stored)
+        assert found == []
+        assert opened.problems[0].startswith(
+            "zstd member at byte 0 needs too much memory"
+        )
+
+    def test_slow_decoder_disagrees(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A member that only the fast decoder refuses is read whole by the exact one."""
+
+        class Refusing:
+            needs_input = True
+            eof = False
+            unused_data = b""
+
+            def decompress(self, _: bytes, __: int) -> bytes:
+                raise zlib.error("no")
+
+        monkeypatch.setattr("isal.igzip_lib.IgzipDecompressor", lambda **_: Refusing())
+        data = some_lines(30_000)
+        found, opened = read(tmp_path, gzip.compress(data) + gzip.compress(b"more\n"))
+        assert text(found) == data + b"more\n"
+        assert opened.problems == []

@@ -1,0 +1,480 @@
+"""What is read, in which order, under which name."""
+
+import bz2
+import gzip
+import itertools
+import lzma
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from faultlayer.errors import SourceError
+from faultlayer.find import Found, Source, find, store_stdin
+
+CRI = b"2026-11-30T14:20:11.123456789Z stdout F ready\n"
+
+
+def write(folder: Path, *names: str, data: bytes = b"line\n") -> Path:
+    """Write files of the same content and give their folder."""
+    for name in names:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
+    return folder
+
+
+def paths(found: Found) -> list[str]:
+    """Give the display paths in order."""
+    return [source.path for source in found.sources]
+
+
+def labels(folder: Path) -> dict[str, str]:
+    """Give the label of each path below the folder."""
+    return {source.path: source.label for source in find([str(folder)]).sources}
+
+
+class TestPaths:
+    """Files, folders and globs."""
+
+    def test_folder(self, tmp_path: Path) -> None:
+        """A folder is read to its depths, numbered in order, hidden names left out."""
+        logs = write(
+            tmp_path / "logs",
+            "b/deep/er/z.log",
+            "a.log",
+            "b/.DS_Store",
+            ".git/config.log",
+        )
+        found = find([str(logs)])
+        assert [(source.source_id, source.path) for source in found.sources] == [
+            (1, "logs/a.log"),
+            (2, "logs/b/deep/er/z.log"),
+        ]
+        assert found.skipped == []
+
+    def test_lone_file(self, tmp_path: Path) -> None:
+        """A lone file is called by its name, hidden or not."""
+        write(tmp_path, "nginx/access.log", "nginx/.hidden.log")
+        files = [
+            str(tmp_path / "nginx" / name) for name in (".hidden.log", "access.log")
+        ]
+        assert paths(find(files)) == [".hidden.log", "access.log"]
+
+    def test_glob(self, tmp_path: Path) -> None:
+        """A glob that the shell left alone is expanded, also over folders."""
+        write(tmp_path, "logs/a/x.log", "logs/b/c/y.log", "logs/b/c/y.txt")
+        assert paths(find([str(tmp_path / "logs/**/*.log")])) == ["x.log", "y.log"]
+
+    def test_glob_characters_in_a_name(self, tmp_path: Path) -> None:
+        """A name that exists is taken as it stands."""
+        write(tmp_path, "a[1].log", "a1.log")
+        assert paths(find([str(tmp_path / "a[1].log")])) == ["a[1].log"]
+
+    @pytest.mark.parametrize("name", ["nothere.log", "no*.log", ""])
+    def test_missing(self, tmp_path: Path, name: str) -> None:
+        """A path that leads to nothing is an error that names it and the next step."""
+        path = str(tmp_path / name) if name else ""
+        with pytest.raises(SourceError) as error:
+            find([path])
+        assert str(error.value).startswith(f"{path}: no ")
+        assert error.value.hint
+
+    @pytest.mark.parametrize("names", [(), (".hidden",)])
+    def test_nothing(self, tmp_path: Path, names: tuple[str, ...]) -> None:
+        """A folder without visible files is an error that names it."""
+        write(tmp_path, *names)
+        with pytest.raises(SourceError, match=f"nothing to read in {tmp_path}"):
+            find([str(tmp_path)])
+
+    def test_twice(self, tmp_path: Path) -> None:
+        """What several paths lead to is read once, named from the outermost folder."""
+        logs = write(tmp_path / "logs", "nginx/access.log", "nginx/error.log")
+        os.link(logs / "nginx/error.log", logs / "nginx/same.log")
+        (logs / "nginx/current.log").symlink_to("access.log")
+        given = [
+            str(logs / "nginx/access.log"),
+            str(logs / "nginx"),
+            str(logs),
+            f"{logs}/nginx/../nginx/error.log",
+            str(logs / "nginx/current.log"),
+        ]
+        for order in itertools.permutations(given):
+            assert paths(find(order)) == [
+                "logs/nginx/access.log",
+                "logs/nginx/error.log",
+            ]
+
+    def test_any_order(self, tmp_path: Path) -> None:
+        """The order of the paths changes nothing."""
+        write(tmp_path, "a/x.log", "b/x.log", "b/x.log.1", "c/y.log", "c/z.zip.log")
+        given = [str(tmp_path / name) for name in ("a/x.log", "b", "c/y.log", "c", "b")]
+        expected = find(given)
+        for order in itertools.permutations(given):
+            assert find(order) == expected
+
+    def test_same_names(self, tmp_path: Path) -> None:
+        """Roots of one name are told apart by as much of their parents as it takes."""
+        write(tmp_path, "gw-a/logs/x.log", "gw-b/logs/x.log", "gw-b/logs/x.log.1")
+        write(tmp_path, "eu/1/x.log", "us/1/x.log", "us/1/y.log")
+        folders = [str(tmp_path / name / "logs") for name in ("gw-a", "gw-b")]
+        assert paths(find(folders)) == [
+            "gw-a/logs/x.log",
+            "gw-b/logs/x.log.1",
+            "gw-b/logs/x.log",
+        ]
+        files = [
+            str(tmp_path / name) for name in ("eu/1/x.log", "us/1/x.log", "us/1/y.log")
+        ]
+        assert paths(find(files)) == ["eu/1/x.log", "us/1/x.log", "us/1/y.log"]
+
+    def test_names_do_not_depend_on_the_place(self, tmp_path: Path) -> None:
+        """The same folder at another place gives the same sources but for the file."""
+        there = [
+            write(tmp_path / place / "logs", "a_b_1f/0.log", "x.log.1")
+            for place in "pq"
+        ]
+        first, second = (
+            [
+                (source.path, source.set_name, source.label)
+                for source in find([str(logs)]).sources
+            ]
+            for logs in there
+        )
+        assert first == second
+
+    def test_undecodable_name(self, tmp_path: Path) -> None:
+        """A name that is no text is spelled out and still read."""
+        name = os.fsdecode(b"caf\xe9.log")
+        try:
+            (tmp_path / name).write_bytes(b"x\n")
+        except OSError:
+            pytest.skip("this file system takes no such name")
+        (source,) = find([str(tmp_path)]).sources
+        assert source.path == f"{tmp_path.name}/caf\\xe9.log"
+        assert source.file is not None
+        assert source.file.read_bytes() == b"x\n"
+
+
+class TestPassedOver:
+    """What is not read, and how this is told."""
+
+    def test_links(self, tmp_path: Path) -> None:
+        """Links are followed within their folder only."""
+        write(tmp_path, "else/secret.log")
+        logs = write(tmp_path / "logs", "real/a.log", "..data/conf.yaml")
+        (logs / "out.log").symlink_to(tmp_path / "else/secret.log")
+        (logs / "outer").symlink_to(tmp_path / "else")
+        (logs / "loop").symlink_to(logs)
+        (logs / "gone.log").symlink_to("nothing")
+        (logs / "conf.yaml").symlink_to("..data/conf.yaml")
+        (logs / "data").symlink_to("..data")
+        found = find([str(logs)])
+        assert paths(found) == ["logs/conf.yaml", "logs/real/a.log"]
+        assert found.skipped == [
+            ("logs/data", "symbolic link to a hidden folder: not followed"),
+            ("logs/gone.log", "symbolic link that leads nowhere"),
+            ("logs/out.log", "symbolic link that leaves the folder: not followed"),
+            ("logs/outer", "symbolic link that leaves the folder: not followed"),
+        ]
+
+    def test_given_link(self, tmp_path: Path) -> None:
+        """A link that is given itself is followed and keeps its name."""
+        write(tmp_path, "store/a.log")
+        (tmp_path / "logs").symlink_to("store")
+        assert paths(find([str(tmp_path / "logs")])) == ["logs/a.log"]
+
+    def test_case(self, tmp_path: Path) -> None:
+        """A case inside the tree is passed over, and is no input itself."""
+        write(
+            tmp_path, "a.log", "out/case.json", "out/events/1.parquet", "ours/case.json"
+        )
+        found = find([str(tmp_path)])
+        top = tmp_path.name
+        assert paths(found) == [f"{top}/a.log", f"{top}/ours/case.json"]
+        assert found.skipped == [(f"{top}/out", "a case of faultlayer, not logs")]
+        with pytest.raises(SourceError, match="this is a case"):
+            find([str(tmp_path / "out")])
+
+    def test_archives(self, tmp_path: Path) -> None:
+        """Archives and streams that nothing here unpacks are named with the reason."""
+        write(tmp_path, "in/a.log")
+        with zipfile.ZipFile(tmp_path / "z.log", "w") as packed:
+            packed.write(tmp_path / "in/a.log", "a.log")
+        for kind in ("", "gz", "bz2", "xz"):
+            name = tmp_path / f"t.tar.{kind}".rstrip(".")
+            with tarfile.open(name, f"w:{kind}") as tar:  # type: ignore[call-overload]
+                tar.add(tmp_path / "in/a.log", "a.log")
+        (tmp_path / "t.tar.gz").rename(tmp_path / "bundle.gz")
+        (tmp_path / "a.lz4").write_bytes(b"\x04\x22\x4d\x18 and so on")
+        found = find([str(tmp_path)])
+        assert paths(found) == [f"{tmp_path.name}/in/a.log"]
+        assert [
+            (Path(path).name, reason.split(":")[0]) for path, reason in found.skipped
+        ] == [
+            ("a.lz4", "lz4 stream"),
+            ("bundle.gz", "tar archive"),
+            ("t.tar", "tar archive"),
+            ("t.tar.bz2", "tar archive"),
+            ("t.tar.xz", "tar archive"),
+            ("z.log", "zip archive"),
+        ]
+        with pytest.raises(SourceError) as error:
+            find([str(tmp_path / "z.log")])
+        assert error.value.hint.startswith("z.log: zip archive: not read")
+
+    def test_no_regular_file(self, tmp_path: Path) -> None:
+        """A pipe is passed over rather than waited for."""
+        write(tmp_path, "a.log")
+        os.mkfifo(tmp_path / "pipe")
+        found = find([str(tmp_path)])
+        assert found.skipped == [
+            (f"{tmp_path.name}/pipe", "not a regular file; pipe it to - instead")
+        ]
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+    @pytest.mark.parametrize("name", ["no/a.log", "no"])
+    def test_forbidden(self, tmp_path: Path, name: str) -> None:
+        """What may not be read is an error that names it."""
+        write(tmp_path, "no/a.log")
+        (tmp_path / name).chmod(0)
+        try:
+            with pytest.raises(
+                SourceError, match=f"{name}: cannot be read: Permission"
+            ):
+                find([str(tmp_path)])
+        finally:
+            (tmp_path / name).chmod(0o700)
+
+    def test_forbidden_by_the_system(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The same for whoever runs the tests."""
+        write(tmp_path, "a.log")
+
+        def refuse(*_: object, **__: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(Path, "open", refuse)
+        with pytest.raises(
+            SourceError, match=r"a\.log: cannot be read: Permission denied"
+        ):
+            find([str(tmp_path)])
+
+
+class TestCompression:
+    """The content decides, not the name."""
+
+    @pytest.mark.parametrize(
+        ("data", "compression"),
+        [
+            (b"line\n", ""),
+            (b"", ""),
+            (gzip.compress(b"line\n"), "gz"),
+            (bz2.compress(b"line\n"), "bz2"),
+            (bz2.compress(b""), "bz2"),
+            (lzma.compress(b"line\n"), "xz"),
+            (zstandard.compress(b"line\n"), "zst"),
+            (
+                b"\x50\x2a\x4d\x18\x01\x00\x00\x00x" + zstandard.compress(b"line\n"),
+                "zst",
+            ),
+            (b"BZh9 is what the line begins with\n", ""),
+            (b"\x1f\x8b", ""),
+        ],
+    )
+    @pytest.mark.parametrize("name", ["x.log", "x.log.gz"])
+    def test_kind(
+        self, tmp_path: Path, data: bytes, compression: str, name: str
+    ) -> None:
+        """A wrong name does no harm."""
+        (tmp_path / name).write_bytes(data)
+        (source,) = find([str(tmp_path / name)]).sources
+        assert source.compression == compression
+
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress])
+    def test_stdin(self, tmp_path: Path, pack: type[bytes]) -> None:
+        """Stdin can be stored and then be read like a file."""
+        program = (
+            "import sys\n"
+            "from pathlib import Path\n"
+            "from faultlayer.find import find, store_stdin\n"
+            "found = find(['-', '-']).sources\n"
+            "assert [(s.path, s.set_name, s.file) for s in found] == [('-', '-', None)]\n"
+            "source = store_stdin(found[0], Path(sys.argv[1]))\n"
+            "print(source.compression or 'plain', source.path, source.source_id)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path)],
+            input=pack(b"line\n"),
+            capture_output=True,
+            check=True,
+        )
+        assert done.stdout.split() == [b"plain" if pack is bytes else b"gz", b"-", b"1"]
+        assert (tmp_path / "stdin").read_bytes()[:2] == pack(b"line\n")[:2]
+
+    def test_stdin_cannot_be_stored(self, tmp_path: Path) -> None:
+        """A folder that takes no file gives an error, not a traceback."""
+        source = Source(1, "-", None, None, "", "-", "stdin")
+        with pytest.raises(SourceError, match="stdin cannot be stored"):
+            store_stdin(source, tmp_path / "missing")
+
+    def test_imports_are_light(self) -> None:
+        """Finding needs no DataFrame library."""
+        program = "import faultlayer.find, sys; print(*sys.modules)"
+        loaded = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, check=True, text=True
+        ).stdout.split()
+        assert not {"polars", "pyarrow", "numpy", "duckdb"} & set(loaded)
+
+
+class TestRotation:
+    """One rotated set is one log, the oldest file first."""
+
+    @pytest.mark.parametrize(
+        ("set_name", "files"),
+        [
+            (
+                "access.log",
+                ["access.log.10.gz", "access.log.2.gz", "access.log.1", "access.log"],
+            ),
+            ("ledger.jsonl", ["ledger.jsonl.1.gz", "ledger.jsonl"]),
+            ("syslog", ["syslog.2.gz", "syslog.1", "syslog"]),
+            ("syslog", ["syslog.2.gz", "syslog.1"]),
+            ("engine", ["engine.1", "engine"]),
+            ("app.log", ["app.log.old", "app.log"]),
+            ("access.log", ["access.log.gz", "access.log"]),
+            (
+                "access.log",
+                ["access.log-20261129.gz", "access.log-20261130", "access.log"],
+            ),
+            (
+                "access.log",
+                [
+                    "access.log-20261130-1796000000.gz",
+                    "access.log-20261130-1796003600",
+                    "access.log",
+                ],
+            ),
+            (
+                "0.log",
+                ["0.log.20261130-144929.gz", "0.log.20261130-145204.gz", "0.log"],
+            ),
+            (
+                "app.log",
+                [
+                    "app.log.2026-11-29_23",
+                    "app.log.2026-11-30_05",
+                    "app.log.2026-11-30_14-00-01",
+                    "app.log",
+                ],
+            ),
+            (
+                "app.log",
+                ["app.log.2026-11-30.1.gz", "app.log.2026-11-30.2.gz", "app.log"],
+            ),
+            (
+                "app.log",
+                ["app.2026-11-30.9.log.gz", "app.2026-11-30.10.log.gz", "app.log"],
+            ),
+            ("oneapi.log", ["oneapi-20261129.log", "oneapi-20261130132237.log"]),
+            ("out.log", ["out__2026-11-30_00-00-00.log", "out.log"]),
+            ("x.log", ["x-2026-11-30T14-49-29.123.log.gz", "x.log"]),
+            ("x.log", ["x.log-20261130.gz", "x.log.1", "x.log"]),
+            ("3b7e-json.log", ["3b7e-json.log.1.gz", "3b7e-json.log"]),
+        ],
+    )
+    def test_order(self, tmp_path: Path, set_name: str, files: list[str]) -> None:
+        """Numbers count down, dates count up, the live file is last."""
+        found = find([str(write(tmp_path / "x", *files))])
+        assert paths(found) == [f"x/{name}" for name in files]
+        assert {source.set_name for source in found.sources} == {f"x/{set_name}"}
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            ["engine.0", "engine.1"],
+            ["engine-0.log", "engine-1.log"],
+            ["app-1.log", "app-20260230.log"],
+            ["a/x.log", "b/x.log.1"],
+            ["0.log", "1.log"],
+            ["model-8080.log", "model-8081.log"],
+            ["v1.2.3", "v1.2.4"],
+        ],
+    )
+    def test_no_set(self, tmp_path: Path, files: list[str]) -> None:
+        """What merely looks like it, or stands in another folder, is its own log."""
+        found = find([str(write(tmp_path, *files))])
+        assert len({source.set_name for source in found.sources}) == len(files)
+
+    @pytest.mark.parametrize(
+        ("folder", "data"),
+        [
+            ("pods/ai_vllm-0_6e1f0c52-3a0b-4f0e-9d55-0c9a7d1b2f42/vllm", b"x\n"),
+            ("vllm", CRI),
+            ("vllm", b'{"log":"ready\\n","stream":"stdout"}\n'),
+        ],
+    )
+    def test_restarts(self, tmp_path: Path, folder: str, data: bytes) -> None:
+        """Numbers that kubelet gives are restarts: each with its rotations, in order."""
+        names = [
+            "0.log.20261130-144929.gz",
+            "0.log",
+            "1.log",
+            "2.log.20261130-150000",
+            "2.log",
+            "10.log",
+        ]
+        found = find(
+            [
+                str(
+                    write(
+                        tmp_path / "x",
+                        *(f"{folder}/{name}" for name in names),
+                        data=data,
+                    )
+                )
+            ]
+        )
+        assert paths(found) == [f"x/{folder}/{name}" for name in names]
+        assert {source.set_name for source in found.sources} == {f"x/{folder}/*.log"}
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("model/engine-0/model.log", "engine-0"),
+        ("model/engine-0/logs/model.log", "engine-0"),
+        ("model/model.log", "model"),
+        ("model/engine-1.log", "engine-1"),
+        ("nginx-b/harness_access.log.1", "nginx-b"),
+        ("gateway-a/nginx/access.log", "gateway-a"),
+        ("2026-11-30/nginx/access.log", "nginx"),
+        ("harness.log", "harness"),
+        ("one-api/oneapi-20261116.log", "one-api"),
+        ("filebeat/harness-gateway-b.ndjson", "harness-gateway-b"),
+        ("docker/quota/77aa01-json.log", "quota"),
+        ("docker/3b7e55d0c1aa0f3b7e55-json.log", "3b7e55d0c1aa"),
+        ("pods/ai-prod_vllm-0_6e1f0c52-3a0b/vllm/0.log", "vllm-0"),
+        ("containers/vllm-0_ai-prod_vllm-3b7e55d0c1aa0f3b.log", "vllm-0"),
+        ("harness_access_logs/x.log", "harness_access_logs"),
+        ("10.0.0.5/syslog/kern.log", "10.0.0.5"),
+    ],
+)
+def test_label(tmp_path: Path, path: str, label: str) -> None:
+    """The label is what the path says about the instance."""
+    assert list(labels(write(tmp_path / "logs-7", path)).values()) == [label]
+
+
+def test_label_of_several_roots(tmp_path: Path) -> None:
+    """Several folders name what is in them; a single one is common to all."""
+    write(tmp_path, "gateway-a/x.log", "gateway-b/x.log")
+    found = find([str(tmp_path / "gateway-a"), str(tmp_path / "gateway-b")])
+    assert [source.label for source in found.sources] == ["gateway-a", "gateway-b"]
+    (source,) = find([str(tmp_path / "gateway-a")]).sources
+    assert source.label == "x"
