@@ -1,0 +1,105 @@
+"""`faultlayer rules`: the SQL that decides, listed, shown and tested."""
+
+import click
+
+
+@click.group("rules", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """List, show and test the rules and conditions behind verdicts."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(listing)
+
+
+@command.command("list")
+@click.option("--format", "kind", type=click.Choice(["table", "json"]), default="table")
+def listing(kind: str) -> None:
+    """List rules and conditions, in the order in which they decide.
+
+    Example: faultlayer rules list
+    """
+    import json
+
+    from faultlayer import assets, queries, render
+    from faultlayer.render import Table, tabulated
+
+    root = assets.builtin("queries")
+    rules = sorted(
+        queries.load(root, "rules"),
+        key=lambda rule: (int(rule.header["precedence"]), rule.path),
+    )
+    found = [*queries.load(root, "conditions"), *rules]
+    if kind == "json":
+        whole = [
+            {"name": query.name, "path": query.path} | query.header for query in found
+        ]
+        click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+        return
+    table = Table(
+        ["rule", "cause", "role", "title"],
+        [
+            (
+                query.name,
+                query.header["cause"],
+                query.header.get("role", "condition"),
+                query.title,
+            )
+            for query in found
+        ],
+        grow=3,
+    )
+    screen = render.console()
+    width = screen.width if screen.is_terminal else None
+    render.put(screen, tabulated(table, width))
+
+
+@command.command("show")
+@click.argument("name")
+def show(name: str) -> None:
+    """Print the SQL of the rule or condition NAME.
+
+    Example: faultlayer rules show engine_dead_own
+    """
+    import difflib
+
+    from faultlayer import assets, queries
+    from faultlayer.errors import UsageError
+
+    root = assets.builtin("queries")
+    groups: tuple[queries.Group, ...] = ("rules", "conditions", "views", "verdicts")
+    found = {
+        query.name: query for group in groups for query in queries.load(root, group)
+    }
+    if name not in found:
+        near = difflib.get_close_matches(name, found, 3)
+        raise UsageError(
+            f"no rule is called {name}",
+            hint=f"perhaps {', '.join(near)}" if near else "faultlayer rules list",
+        )
+    query = found[name]
+    text = root.joinpath(query.path.removeprefix("queries/")).read_text("utf-8")
+    click.echo(f"-- {query.path}\n{text}", nl=False)
+
+
+@command.command("test")
+def test() -> None:
+    """Run every rule over its cases; exit code 7 and a list when one is wrong.
+
+    Example: faultlayer rules test
+    """
+    from faultlayer import assets, queries, rule_cases
+    from faultlayer.errors import DefinitionError
+
+    root = assets.builtin("queries")
+    wrong = list(rule_cases.problems(root))
+    for problem in wrong:
+        click.echo(problem)
+    if wrong:
+        noun = "problem" if len(wrong) == 1 else "problems"
+        raise DefinitionError(
+            f"{len(wrong)} {noun} in the rules",
+            hint="queries/README.md describes rules and their cases",
+        )
+    rules = len(queries.load(root, "rules")) + len(queries.load(root, "conditions"))
+    cases = sum(len(found) for found in rule_cases.load(root).values())
+    click.echo(f"{rules} rules and conditions, {cases} cases, no problem")
