@@ -12,26 +12,31 @@ pytestmark = pytest.mark.checkout
 
 # From words at the top to the command line at the bottom. A module imports only from
 # rows above its own; modules of one row do not import each other. `clocks.*` is every
-# module of the package.
+# module of the package, which may import each other.
 TIERS = """
 errors schema
-assets definitions masking rotation
-find
+assets definitions frame jsonl masking rotation stamps wording
+decode find
 blocks
 lines
-compile frame unwrap naming
-formats signatures
+compile naming normalise
+formats pairs signatures unwrap
+rows take write
 detect
 parse
 prove
 queries
 database
-case
-clocks.*
+case mutants
+clock_ids clocks.*
 classify
 rule_cases
 analyze
+lookup summary verify
+dossier
 render
+answers dossier_screen summary_screen
+report
 commands.*
 cli
 __main__
@@ -39,19 +44,19 @@ __main__
 
 # Who may import a third party, besides nobody. What is absent here is free to all.
 FENCES = {
-    "duckdb": {
-        "case",
-        "classify",
-        "clocks.*",
-        "commands.*",
-        "database",
-        "queries",
-        "rule_cases",
-    },
     "click": {"cli", "commands.*"},
-    "rich": {"render", "commands.*"},
-    "isal": {"blocks", "find"},
-    "zstandard": {"blocks", "find"},
+    "duckdb": {
+        *("answers", "case", "classify", "clocks.*", "commands.*", "database"),
+        *("dossier", "lookup", "mutants", "rule_cases", "summary"),
+    },
+    "isal": {"decode"},
+    "polars": {
+        *("compile", "detect", "frame", "jsonl", "lines", "naming", "normalise"),
+        *("pairs", "parse", "prove", "rows", "signatures", "stamps", "take"),
+        *("unwrap", "write"),
+    },
+    "rich": {"commands.*", "render"},
+    "zstandard": {"decode"},
 }
 
 
@@ -164,6 +169,19 @@ def test_only_declared_packages_are_imported(root: Path) -> None:
         for module, tree in _modules(root).items()
         for dotted, line in _imports(tree)
         if dotted.split(".")[0] not in known
+    ]
+    assert found == []
+
+
+def test_the_database_is_opened_in_one_place(root: Path) -> None:
+    """Only `database` connects: zone, extensions and limits are set there."""
+    found = [
+        module
+        for module, tree in _modules(root).items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "duckdb.connect"
+        and module != "database"
     ]
     assert found == []
 
