@@ -11,7 +11,7 @@ import click
 import pytest
 
 from faultlayer import assets, database, queries, schema
-from faultlayer.cli import main
+from faultlayer.cli import group
 from faultlayer.schema import Column
 
 PAGES = ("*.md", "docs/*.md", "parsers/*.md", "queries/*.md", "sample_logs/**/*.md")
@@ -50,7 +50,7 @@ def _commands(
 def test_every_command_has_help() -> None:
     """Each command and each option says what it does."""
     silent = []
-    for name, command in _commands(main):
+    for name, command in _commands(group):
         if not (command.help or command.short_help):
             silent.append(name)
         silent += [
@@ -65,7 +65,7 @@ def test_every_command_has_help() -> None:
 def test_every_command_is_in_the_readme(root: Path) -> None:
     """A command that README does not name is not there for the reader."""
     text = (root / "README.md").read_text("utf-8")
-    names = [name for name, _ in _commands(main) if name.count(" ") == 1]
+    names = [name for name, _ in _commands(group) if name.count(" ") == 1]
     assert [name for name in names if name not in text] == []
 
 
