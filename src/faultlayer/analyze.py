@@ -72,10 +72,14 @@ def analyze(
     progress = progress or Silence()
     definitions = parse.load_definitions()
     with CaseWriter(case_dir) as writer:
-        found = find.find(paths, store_stdin=writer.spill)
+        found = find.find(paths)
+        sources = [
+            find.store_stdin(source, writer.spill) if source.file is None else source
+            for source in found.sources
+        ]
         workers = options.workers or min(4, os.cpu_count() or 1)
-        results = _read(found.sources, definitions, options, writer, progress, workers)
-        _write_sources(writer, found.sources, results)
+        results = _read(sources, definitions, options, writer, progress, workers)
+        _write_sources(writer, results)
         con = database.connect(
             memory_limit=options.memory or MEMORY,
             threads=max(1, workers),
@@ -184,9 +188,7 @@ def _year(detections: Sequence[Detection]) -> Callable[[Detection], int | None]:
 
 
 def _write_sources(
-    writer: CaseWriter,
-    sources: Sequence[find.Source],
-    results: Sequence[SourceResult],
+    writer: CaseWriter, results: Sequence[SourceResult]
 ) -> None:
     clocks = clock_ids.assign(results)
     rows = [
