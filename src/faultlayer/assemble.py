@@ -1,0 +1,365 @@
+"""Assembles lines to the records of a source and records to event rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from faultlayer import detect, frame, rows, unwrap
+from faultlayer.detect import Definitions, Detection
+from faultlayer.formats import Format
+from faultlayer.take import Hit, Order, all_rows, take
+from faultlayer.unwrap import Wrapper
+
+_REJECT_CHARS: Final = 400
+_PLACE: Final = ("line", "lines", "byte_offset", "byte_length", "outer", "stream")
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What became of a stretch of lines; `rest` are lines to be seen again.
+
+    `events` are in order of their lines, with `text` for signatures.
+    """
+
+    events: pl.DataFrame
+    rejects: pl.DataFrame
+    blank_lines: int
+    blank_bytes: int
+    rest: pl.DataFrame
+
+
+class Assembly:
+    """Turns physical lines into event rows and rejects."""
+
+    def __init__(self, detection: Detection, definitions: Definitions) -> None:
+        self._detection = detection
+        self._definitions = definitions
+        self._wrapper = self._find_wrapper()
+        self._orders: dict[str, tuple[Order, Order]] = {}
+        self._by_index: list[Hit] = []
+        self.used: dict[str, int] = {}
+
+    def _find_wrapper(self) -> Wrapper | None:
+        for wrapper in self._definitions.wrappers:
+            if wrapper.name == self._detection.wrapper:
+                return wrapper
+        return None
+
+    @property
+    def finer(self) -> bool:
+        """Whether stamps of the wrapper may refine those of the program."""
+        return self._wrapper is not None and self._wrapper.finer
+
+    def _order(self, stream: str) -> tuple[Order, Order]:
+        """Give the detected formats of a stream, and those to fall back on."""
+        if stream not in self._orders:
+            choices = self._detection.streams.get(stream, ())
+            first = detect.order_of(self._definitions, choices)
+            names = {one.name for one, _ in first}
+            others: Order = [
+                (one, one.patterns)
+                for one in self._definitions.formats
+                if one.name not in names and not one.weak and not self._detection.forced
+            ]
+            self._orders[stream] = first, others
+        return self._orders[stream]
+
+    def pool(self, lines: pl.DataFrame, *, last: bool) -> Pool:
+        """Assemble lines; without `last`, what may go on after them is given back."""
+        if self._wrapper is not None:
+            logical = unwrap.unwrap(lines, self._wrapper)
+        else:
+            logical = unwrap.plain(lines)
+        text = detect.clean(logical.get_column("text"))
+        hits = self._take(logical, text)
+        framed = any(hit.format.framing != "line" for hit in hits)
+        taken = sum(len(hit.fields) for hit in hits)
+        if not framed and taken == len(logical) and self._wrapper is None:
+            return self._flat(logical, text, hits, lines.clear())
+        record, attached = self._records(logical, text, hits)
+        cut = None if last else self._cut(logical, record, attached)
+        return self._framed(lines, logical, text, hits, record, attached, cut)
+
+    # ------------------------------------------------------------ lines to patterns
+
+    def _take(self, logical: pl.DataFrame, text: pl.Series) -> list[Hit]:
+        if self._wrapper is None:
+            return self._take_stream(text, "", None)
+        hits: list[Hit] = []
+        streams = logical.get_column("stream")
+        for stream in unwrap.streams(logical):
+            mine = (streams == stream).arg_true()
+            hits += self._take_stream(text, stream, mine)
+        return hits
+
+    def _take_stream(
+        self, text: pl.Series, stream: str, mine: pl.Series | None
+    ) -> list[Hit]:
+        first, others = self._order(stream)
+        hits, left = take(text, first, mine)
+        if not len(left):
+            return hits
+        # What no expected format took may be of a program that began to write later.
+        rest = text.gather(left)
+        plausible = rest.to_frame("b").select(
+            ~frame.shapes(pl.col("b")).is_in(["B", "I", "X"])
+        ).to_series()
+        more, _ = take(text, others, left.filter(plausible))
+        return hits + more
+
+    # ------------------------------------------------------------ records
+
+    def _flat(
+        self, logical: pl.DataFrame, text: pl.Series, hits: Sequence[Hit], rest: pl.DataFrame
+    ) -> Pool:
+        """Every line is a record: the common case of access logs."""
+        parts = [self._rows(hit, logical, text) for hit in hits]
+        events = _in_order(parts)
+        return Pool(events, pl.DataFrame(), 0, 0, rest)
+
+    def _records(
+        self, logical: pl.DataFrame, text: pl.Series, hits: Sequence[Hit]
+    ) -> tuple[pl.Series, pl.DataFrame]:
+        """Give the record of each logical line, and what framing knew of the lines."""
+        size = len(logical)
+        known = [_known(hit, size) for hit in hits]
+        empty = pl.DataFrame(schema=_KNOWN)
+        found = pl.concat([empty, *known]).sort("row")
+        table = pl.DataFrame(
+            {
+                "row": all_rows(size),
+                "line": logical.get_column("line"),
+                "stream": logical.get_column("stream"),
+                "text": text,
+            }
+        ).join(found, on="row", how="left", maintain_order="left")
+        table = table.with_columns(
+            pl.coalesce("body", "text").alias("body"),
+            pl.col("weak").is_not_null().alias("taken"),
+            pl.col("weak").fill_null(value=False),
+            pl.col("single").fill_null(value=False),
+        )
+        return frame.records(table), table
+
+    def _cut(
+        self, logical: pl.DataFrame, record: pl.Series, table: pl.DataFrame
+    ) -> int | None:
+        """Give the line from which on the lines have to be seen again."""
+        if not len(logical):
+            return None
+        ends = logical.select(pl.col("line") + pl.col("lines") - 1).to_series()
+        end = int(ends.max() or 0)  # type: ignore[call-overload]
+        state = pl.DataFrame(
+            {
+                "record": record,
+                "line": logical.get_column("line"),
+                "group": table.select(
+                    pl.concat_str("stream", pl.col("process").fill_null(""), separator="\x00")
+                ).to_series(),
+                "single": table.get_column("single"),
+                "whole": logical.get_column("whole"),
+            }
+        )
+        first = []
+        torn = state.filter(~pl.col("whole"))
+        if len(torn):
+            first.append(int(torn.get_column("line").min() or 0))  # type: ignore[call-overload]
+        open_ = (
+            state.filter(pl.col("record") != frame.BLANK)
+            .group_by("group", maintain_order=True)
+            .agg(pl.col("record").last(), pl.col("line").last())
+            .filter(pl.col("record") >= 0, pl.col("line") > end - frame.REACH)
+        )
+        heads = state[open_.get_column("record").to_list()]
+        heads = heads.filter(~pl.col("single"))
+        if len(heads):
+            first.append(int(heads.get_column("line").min() or 0))  # type: ignore[call-overload]
+        return min(first) if first else None
+
+    def _framed(
+        self,
+        lines: pl.DataFrame,
+        logical: pl.DataFrame,
+        text: pl.Series,
+        hits: Sequence[Hit],
+        record: pl.Series,
+        table: pl.DataFrame,
+        cut: int | None,
+    ) -> Pool:
+        first_line = logical.get_column("line")
+        head_line = first_line.gather(
+            pl.select(pl.when(record >= 0).then(record).otherwise(all_rows(len(record)))).to_series()
+        ) if len(record) else first_line
+        kept = head_line < cut if cut is not None else pl.repeat(True, len(record), eager=True, dtype=pl.Boolean)  # noqa: FBT003
+        numbers = all_rows(len(record)).cast(pl.Int64)
+        is_head = (record == numbers) & kept
+        tails = ((record >= 0) & (record != numbers) & kept).arg_true()
+        logical, bodies = _joined(logical, record, tails, table)
+        parts = []
+        for hit in hits:
+            at = all_rows(len(record)) if hit.rows is None else hit.rows
+            mask = is_head.gather(at)
+            if not mask.any():
+                continue
+            if not mask.all():
+                at = at.filter(mask)
+                hit = Hit(hit.format, hit.pattern, at, hit.fields.filter(mask))  # noqa: PLW2901
+            parts.append(self._rows(hit, logical, text, bodies))
+        lost = (record == frame.NOTHING) & kept
+        blank = ((record == frame.BLANK) & kept).arg_true()
+        return Pool(
+            events=_in_order(parts),
+            rejects=self._rejects(logical, text, lost.arg_true()),
+            blank_lines=int(logical.get_column("lines").gather(blank).sum()),
+            blank_bytes=int(logical.get_column("byte_length").gather(blank).sum()),
+            rest=_rest(lines, logical, kept, cut),
+        )
+
+    def _rows(
+        self,
+        hit: Hit,
+        logical: pl.DataFrame,
+        text: pl.Series,
+        bodies: pl.Series | None = None,
+    ) -> pl.DataFrame:
+        built = rows.build(hit.format, hit.pattern, hit.fields)
+        name = hit.format.name
+        self.used[name] = self.used.get(name, 0) + len(built)
+        place = logical.select(_PLACE)
+        more = bodies
+        rest = logical.get_column("rest")
+        if hit.rows is not None:
+            place = place[hit.rows]
+            text = text.gather(hit.rows)
+            more = None if more is None else more.gather(hit.rows)
+            rest = rest.gather(hit.rows)
+        if "message" not in built.columns:
+            built = built.with_columns(text.alias("message"))
+        pieces: list[pl.Expr | pl.Series] = [pl.col("message")]
+        if rest.null_count() < len(rest):
+            pieces.append(rest)
+        if "trace" in hit.fields.columns:
+            pieces.append(hit.fields.get_column("trace").alias("trace"))
+        if more is not None and more.null_count() < len(more):
+            pieces.append(more)
+        whole: pl.Expr = pl.col("message")
+        if len(pieces) > 1:
+            whole = pl.concat_str(pieces, separator="\n", ignore_nulls=True)
+        return place.hstack(built).with_columns(
+            whole.alias("text"), pl.lit(name).alias("_format")
+        )
+
+    def _rejects(
+        self, logical: pl.DataFrame, text: pl.Series, at: pl.Series
+    ) -> pl.DataFrame:
+        if not len(at):
+            return pl.DataFrame()
+        names = {
+            stream: ", ".join(one.name for one, _ in self._order(stream)[0])
+            for stream in unwrap.streams(logical)
+        }
+        whys = {
+            stream: f"no pattern of {known} takes it" if known else "no format takes it"
+            for stream, known in names.items()
+        }
+        part = logical.select("line", "lines", "byte_offset", "byte_length", "stream")[at]
+        part = part.with_columns(text.gather(at).alias("text"))
+        shape = frame.shapes(pl.col("text"))
+        return part.select(
+            "line",
+            "lines",
+            "byte_offset",
+            "byte_length",
+            pl.when(pl.col("text").str.contains("\x00", literal=True))
+            .then(pl.lit("NUL bytes"))
+            .when(shape.is_in(["I", "X"]))
+            .then(pl.lit("goes on with a record that is not in this file"))
+            .otherwise(
+                pl.col("stream").replace_strict(list(whys), list(whys.values()), return_dtype=pl.String)
+            )
+            .alias("reason"),
+            pl.col("text").str.head(_REJECT_CHARS).alias("text"),
+        )
+
+
+_KNOWN: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
+    "row": pl.UInt32,
+    "weak": pl.Boolean,
+    "single": pl.Boolean,
+    "severity": pl.String,
+    "process": pl.String,
+    "header": pl.String,
+    "body": pl.String,
+}
+
+
+def _known(hit: Hit, size: int) -> pl.DataFrame:
+    """Give what framing has to know of the lines of a hit."""
+    fields = hit.fields
+    none = pl.lit(None, pl.String)
+    framed = hit.format.framing != "line"
+    exprs = {
+        "weak": pl.lit(hit.pattern.weak),
+        "single": pl.lit(hit.pattern.single or not framed),
+        "severity": rows.severity_of(hit.pattern, fields),
+        "process": pl.col("process") if "process" in fields.columns else none,
+        "header": pl.col("header") if "header" in fields.columns else none,
+        "body": pl.col("message") if "header" in fields.columns else none,
+    }
+    at = all_rows(size) if hit.rows is None else hit.rows
+    return fields.select(at.alias("row"), *(expr.alias(name) for name, expr in exprs.items()))
+
+
+def _joined(
+    logical: pl.DataFrame, record: pl.Series, tails: pl.Series, table: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.Series | None]:
+    """Add the further lines of records to their heads; give their text too."""
+    if not len(tails):
+        return logical, None
+    further = pl.DataFrame(
+        {
+            "row": record.gather(tails).cast(pl.UInt32),
+            "more_lines": logical.get_column("lines").gather(tails),
+            "more_bytes": logical.get_column("byte_length").gather(tails),
+            "body": table.get_column("body").gather(tails),
+            "rest": logical.get_column("rest").gather(tails),
+        }
+    )
+    sums = further.group_by("row", maintain_order=True).agg(
+        pl.col("more_lines").sum(),
+        pl.col("more_bytes").sum(),
+        pl.concat_str("body", "rest", separator="\n", ignore_nulls=True).str.join("\n").alias("more_text"),
+    )
+    joined = (
+        logical.with_columns(all_rows(len(logical)).alias("row"))
+        .join(sums, on="row", how="left", maintain_order="left")
+        .with_columns(
+            (pl.col("lines") + pl.col("more_lines").fill_null(0)).cast(pl.Int32).alias("lines"),
+            (pl.col("byte_length") + pl.col("more_bytes").fill_null(0)).alias("byte_length"),
+        )
+    )
+    return joined.drop("row", "more_lines", "more_bytes", "more_text"), joined.get_column("more_text")
+
+
+def _rest(
+    lines: pl.DataFrame, logical: pl.DataFrame, kept: pl.Series, cut: int | None
+) -> pl.DataFrame:
+    """Give the physical lines that are to be seen again."""
+    if cut is None:
+        return lines.clear()
+    again = lines.filter(pl.col("line") >= cut)
+    # Lines of records that ended here, in between those that are still open.
+    done = logical.filter(kept).filter(pl.col("line") >= cut)
+    if not len(done):
+        return again
+    return again.join(done.select("line"), on="line", how="anti", maintain_order="left")
+
+
+def _in_order(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    if not parts:
+        return pl.DataFrame()
+    if len(parts) == 1:
+        return parts[0].sort("line") if not parts[0].get_column("line").is_sorted() else parts[0]
+    return pl.concat(parts, how="diagonal_relaxed").sort("line")

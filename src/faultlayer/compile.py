@@ -1,0 +1,330 @@
+"""Compiles what a line looks like (nginx `log_format`, regex, JSON) to a plan for whole columns."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import polars as pl
+
+from faultlayer.jsonl import ROW, json_objects
+
+HIT: Final = "_hit"
+TIME_LOCAL: Final = "%d/%b/%Y:%H:%M:%S %z"
+_TIME_LOCAL_WIDTH: Final = 26
+
+# What nginx can put into a variable. Everything else is text that a client may choose.
+_NUMBERS: Final = {
+    "status": pl.Int32,
+    "body_bytes_sent": pl.Int64,
+    "bytes_sent": pl.Int64,
+    "request_length": pl.Int64,
+    "request_time": pl.Float64,
+    "msec": pl.Float64,
+    "connection": pl.Int64,
+    "connection_requests": pl.Int64,
+    "pid": pl.Int64,
+}
+_TOKENS: Final = frozenset(
+    {
+        "remote_addr",
+        "remote_port",
+        "request_id",
+        "request_method",
+        "server_protocol",
+        "scheme",
+        "server_port",
+        "server_addr",
+        "time_iso8601",
+        "request_completion",
+        "pipe",
+        "ssl_protocol",
+        "ssl_cipher",
+    }
+)
+_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Rows that a plan took; `fields` has one row for each, in order.
+
+    `rows` holds their positions, or is None when the plan took every row.
+    """
+
+    rows: pl.Series | None
+    fields: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A compiled pattern: `match` takes a column of lines, `fields` are its outputs."""
+
+    match: Callable[[pl.Series], Match]
+    fields: tuple[str, ...]
+
+
+class PatternError(ValueError):
+    """A pattern that cannot be compiled; the message says why."""
+
+
+# ---------------------------------------------------------------- nginx log_format
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A literal (`name` empty) or a variable of a `log_format`."""
+
+    text: str
+    name: str = ""
+
+
+def tokens(log_format: str) -> list[Token]:
+    """Split a `log_format` string into literals and variables."""
+    found: list[Token] = []
+    end = 0
+    for match in _VARIABLE.finditer(log_format):
+        if match.start() > end:
+            found.append(Token(log_format[end : match.start()]))
+        found.append(Token(match.group(), match.group(1) or match.group(2)))
+        end = match.end()
+    if end < len(log_format):
+        found.append(Token(log_format[end:]))
+    names = [token.name for token in found if token.name]
+    if not names:
+        msg = "log_format has no variable"
+        raise PatternError(msg)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        msg = f"log_format has ${twice[0]} twice"
+        raise PatternError(msg)
+    pairs = zip(found, found[1:], strict=False)
+    for left, right in pairs:
+        if left.name and right.name:
+            msg = f"nothing separates ${left.name} from ${right.name}"
+            raise PatternError(msg)
+    return found
+
+
+def _pieces(found: Sequence[Token]) -> list[list[Token]]:
+    """Cut the tokens at each `"`."""
+    pieces: list[list[Token]] = [[]]
+    for token in found:
+        if token.name:
+            pieces[-1].append(token)
+            continue
+        first, *rest = token.text.split('"')
+        if first:
+            pieces[-1].append(Token(first))
+        for part in rest:
+            pieces.append([Token(part)] if part else [])
+    return pieces
+
+
+@dataclass(slots=True)
+class _Stages:
+    """Expressions by stage; a stage may use columns of the stages before it."""
+
+    columns: list[dict[str, pl.Expr]] = field(default_factory=list)
+    valid: list[pl.Expr] = field(default_factory=list)
+    fields: dict[str, pl.Expr] = field(default_factory=dict)
+
+    def add(self, stage: int, name: str, expr: pl.Expr) -> pl.Expr:
+        while len(self.columns) <= stage:
+            self.columns.append({})
+        self.columns[stage][name] = expr
+        return pl.col(name)
+
+
+def quote_plan(log_format: str) -> Plan:
+    """Compile a `log_format` to splits at `"` and at the literals between.
+
+    nginx writes no raw `"` inside a variable, so the pieces between quotes are exact. A
+    line that splits in more than one way is left to `log_regex`.
+    """
+    pieces = _pieces(tokens(log_format))
+    stages = _Stages()
+    count = len(pieces)
+    # A regex engine sees each byte several times, a split only once: half the CPU.
+    split = pl.col("text").str.splitn('"', count + 1)
+    for number, piece in enumerate(pieces):
+        _segment(stages, pl.col(f"field_{number}"), piece, f"p{number}")
+    present = pl.col(f"field_{count - 1}").is_not_null()
+    valid = [present, pl.col(f"field_{count}").is_null(), *stages.valid]
+    names = tuple(stages.fields)
+
+    def match(text: pl.Series) -> Match:
+        frame = text.to_frame("text").lazy().select(split.alias("split"))
+        frame = frame.unnest("split")
+        for columns in stages.columns:
+            # A stage each, or one split would be computed again for every field.
+            frame = frame.with_columns(**columns)
+        hit = pl.all_horizontal(valid).alias(HIT)
+        return _kept(frame.select(hit, **stages.fields).collect(), names)
+
+    return Plan(match, names)
+
+
+def _kept(done: pl.DataFrame, names: Sequence[str]) -> Match:
+    hits = done.get_column(HIT)
+    fields = done.select(names)
+    if hits.all():
+        return Match(None, fields)
+    return Match(hits.arg_true(), fields.filter(hits))
+
+
+def _segment(
+    stages: _Stages, column: pl.Expr, piece: Sequence[Token], name: str
+) -> None:
+    """Add the expressions that take one piece between quotes apart."""
+    parts = list(piece)
+    if not any(part.name for part in parts):
+        literal = "".join(part.text for part in parts)
+        stages.valid.append(column == literal)
+        return
+    if parts[0].text and not parts[0].name:
+        literal = parts.pop(0).text
+        stages.valid.append(column.str.starts_with(literal))
+        column = column.str.slice(len(literal))
+    if not parts[-1].name:
+        literal = parts.pop().text
+        stages.valid.append(column.str.ends_with(literal))
+        column = column.str.head(-len(literal))
+    if len(parts) > 1 and parts[-1].name == "time_local":
+        # A fixed width from the right: the user before it may hold any character.
+        _variable(stages, parts.pop(), column.str.tail(_TIME_LOCAL_WIDTH))
+        literal = parts.pop().text
+        column = column.str.head(-_TIME_LOCAL_WIDTH)
+        stages.valid.append(column.str.ends_with(literal))
+        column = column.str.head(-len(literal))
+    stage = 0
+    while len(parts) > 1:
+        variable, literal = parts.pop(0), parts.pop(0).text
+        certain = variable.name in _NUMBERS or variable.name in _TOKENS
+        split = column.str.splitn(literal, 2 if certain else 3)
+        cut = stages.add(stage, f"{name}_{stage}", split).struct
+        if not certain:
+            stages.valid.append(cut.field("field_2").is_null())
+        _variable(stages, variable, cut.field("field_0"))
+        column = cut.field("field_1")
+        if parts[0].name not in _NUMBERS:
+            stages.valid.append(column.is_not_null())
+        stage += 1
+    _variable(stages, parts[0], column)
+
+
+def _variable(stages: _Stages, token: Token, column: pl.Expr) -> None:
+    dtype = _NUMBERS.get(token.name)
+    if dtype is not None:
+        # The cast is the check: what is no number is not this line shape.
+        column = column.cast(dtype, strict=False)
+        stages.valid.append(column.is_not_null())
+    elif token.name == "time_local":
+        column = column.str.to_datetime(TIME_LOCAL, time_unit="us", strict=False)
+        column = column.dt.replace_time_zone(None)
+        stages.valid.append(column.is_not_null())
+    elif token.name == "remote_addr":
+        stages.valid.append(~column.str.contains(" ", literal=True))
+    stages.fields[token.name] = column
+
+
+def log_regex(log_format: str) -> str:
+    """Give the regex of a `log_format`, for the lines that quotes cannot split.
+
+    Where a client can write a literal into its value, the last literal counts.
+    """
+    quoted = False
+    parts: list[str] = []
+    for token in tokens(log_format):
+        if not token.name:
+            parts.append(re.escape(token.text).replace('\\"', '"'))
+            quoted ^= token.text.count('"') % 2 == 1
+            continue
+        if token.name in _NUMBERS:
+            shape = r"\d+(?:\.\d+)?"
+        elif token.name == "time_local":
+            shape = r"\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}"
+        elif token.name in _TOKENS:
+            shape = r"[^\s\"]*" if quoted else r"[^\s\"]+"
+        else:
+            shape = r"[^\"]*"
+        parts.append(f"(?P<{token.name}>{shape})")
+    return "".join(parts)
+
+
+# ---------------------------------------------------------------- regex
+
+
+def regex_plan(regex: str) -> Plan:
+    """Compile a regex with named groups; it has to take the whole line."""
+    try:
+        groups = tuple(re.compile(regex).groupindex)
+    except re.error as error:
+        raise PatternError(str(error)) from None
+    if not groups:
+        msg = "regex has no named group"
+        raise PatternError(msg)
+    # The empty group tells a match from a line of optional groups that are all absent.
+    expr = pl.col("text").str.extract_groups(f"^(?P<{HIT}>)(?:{regex})$")
+    try:
+        pl.DataFrame({"text": [""]}).select(expr)
+    except pl.exceptions.ComputeError as error:
+        raise PatternError(str(error).split("\n", maxsplit=1)[0]) from None
+
+    def match(text: pl.Series) -> Match:
+        found = text.to_frame("text").select(expr.alias("m")).unnest("m")
+        hits = found.get_column(HIT).is_not_null()
+        return _kept(found.with_columns(hits.alias(HIT)), groups)
+
+    return Plan(match, groups)
+
+
+# ---------------------------------------------------------------- JSON
+
+@dataclass(frozen=True, slots=True)
+class JsonShape:
+    """Which objects a format takes, and the keys that it reads.
+
+    `require`: all present; `one_of`: at least one; `forbid`: none; `values`: a key has
+    one of these values. An array on a line is read as an object with it at `list_key`.
+    """
+
+    require: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+    forbid: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    list_key: str = ""
+
+
+def json_plan(shape: JsonShape) -> Plan:
+    """Compile a JSON shape; keys that it does not name come after those that it does.
+
+    Every value is text: numbers as written by JSON, nested values as JSON.
+    """
+    named = dict.fromkeys(
+        (*shape.keys, *shape.require, *shape.one_of, *shape.forbid, *shape.values)
+    )
+    if shape.list_key:
+        named[shape.list_key] = None
+    keys = tuple(named)
+    if not keys:
+        msg = "json names no key"
+        raise PatternError(msg)
+    hit = pl.all_horizontal(
+        pl.lit(value=True),
+        *(pl.col(key).is_not_null() for key in shape.require),
+        *(pl.col(key).is_null() for key in shape.forbid),
+        *(pl.col(key).is_in(list(values)) for key, values in shape.values.items()),
+    )
+    if shape.one_of:
+        hit &= pl.any_horizontal(pl.col(key).is_not_null() for key in shape.one_of)
+
+    def match(text: pl.Series) -> Match:
+        objects = json_objects(text, keys, shape.list_key)
+        kept = objects.filter(hit)
+        rows = kept.get_column(ROW)
+        fields = kept.drop(ROW)
+        return Match(None if len(kept) == len(text) else rows, fields)
+
+    return Plan(match, keys)

@@ -1,0 +1,254 @@
+"""Tells what wrote a file, by content, per stream, and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Final
+
+import polars as pl
+
+from faultlayer import lines, rows, stamps, unwrap
+from faultlayer.blocks import Block, open_source
+from faultlayer.errors import UsageError
+from faultlayer.find import Source
+from faultlayer.formats import Format
+from faultlayer.signatures import Signatures
+from faultlayer.take import Order, all_rows, take
+from faultlayer.unwrap import Wrapper
+
+HEAD_BYTES: Final = 256 << 10
+_HEAD_LINES: Final = 2000
+_WRAPPED: Final = 0.5  # share of lines that a wrapper has to be around
+_WEAK: Final = 0.6  # share of lines that a format without own marks has to take
+_ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """All that is known about lines: formats, wrappers, signatures."""
+
+    formats: tuple[Format, ...]
+    wrappers: tuple[Wrapper, ...]
+    signatures: Signatures | None
+
+    def format(self, name: str) -> Format:
+        """Give the format of a name; raises `UsageError` when there is none."""
+        for one in self.formats:
+            if one.name == name:
+                return one
+        names = ", ".join(one.name for one in self.formats)
+        raise UsageError(f"no format {name!r}", hint=f"formats: {names}")
+
+
+Choice = tuple[str, tuple[int, ...]]  # a format and its patterns in the order to try
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What a source is: for each stream the formats to try, in order.
+
+    `first_ts`: its first stamp; `dated`: that stamp has a year. `zones`: us to add to
+    naive stamps of a stream, from the wrapper's stamps.
+    """
+
+    wrapper: str | None
+    streams: dict[str, tuple[Choice, ...]]
+    zones: dict[str, int]
+    reason: str
+    first_ts: datetime | None
+    dated: bool
+    host: str | None = None
+    forced: bool = False
+
+    @property
+    def formats(self) -> dict[str, tuple[str, ...]]:
+        """Give the names of the formats of each stream."""
+        return {
+            stream: tuple(name for name, _ in choices)
+            for stream, choices in self.streams.items()
+        }
+
+
+@dataclass(slots=True)
+class _Score:
+    format: Format
+    own: int = 0
+    total: int = 0
+    hits: dict[int, int] = field(default_factory=dict)
+
+
+def clean(text: pl.Series) -> pl.Series:
+    """Take colours away, and the NUL bytes that `copytruncate` leaves before a line."""
+    if text.str.contains("\x1b", literal=True).any():
+        text = text.str.replace_all(_ANSI, "")
+    if text.str.starts_with("\x00").any():
+        stripped = text.str.strip_chars_start("\x00")
+        text = text.to_frame("t").select(
+            pl.when(stripped != "").then(stripped).otherwise("t").alias("text")
+        ).to_series()
+    return text
+
+
+def sniff(
+    source: Source, definitions: Definitions, overrides: Sequence[tuple[str, str]] = ()
+) -> Detection:
+    """Read the head of a source and choose wrapper and formats.
+
+    `overrides` are (glob over the path, format name); the first that fits counts.
+    Raises `SourceError` when the file cannot be opened, `UsageError` for an unknown name.
+    """
+    forced = None
+    for glob, name in overrides:
+        definitions.format(name)
+        if forced is None and (source.path == glob or fnmatchcase(source.path, glob)):
+            forced = name
+    with open_source(source, HEAD_BYTES) as opened:
+        for block in opened:
+            return choose(_head(block), definitions, forced)
+    return Detection(None, {}, {}, "empty", None, dated=False)
+
+
+def _head(block: Block) -> pl.DataFrame:
+    return lines.lines_of(block).head(_HEAD_LINES)
+
+
+def choose(
+    head: pl.DataFrame, definitions: Definitions, forced: str | None = None
+) -> Detection:
+    """Choose wrapper and formats from the first lines (columns of `lines_of`)."""
+    wrapper, host = _wrapper(head, definitions)
+    logical = unwrap.unwrap(head, wrapper) if wrapper else unwrap.plain(head)
+    reasons: list[str] = []
+    streams: dict[str, tuple[Choice, ...]] = {}
+    zones: dict[str, int] = {}
+    first: tuple[datetime, bool] | None = None
+    for stream in unwrap.streams(logical):
+        part = logical.filter(pl.col("stream") == stream)
+        text = clean(part.get_column("text"))
+        nonblank = text.str.strip_chars() != ""
+        part, text = part.filter(nonblank), text.filter(nonblank)
+        scores = _scores(text, definitions, forced)
+        streams[stream] = tuple(
+            (score.format.name, _order(score)) for score in scores
+        )
+        label = f" on {stream}" if stream else ""
+        for score in scores:
+            reasons.append(f"{score.format.name}: {score.total} of {len(text)} lines{label}")
+        found = _first_stamp(scores, text)
+        if found is not None:
+            zone = _zone(scores[0], part, text) if wrapper else None
+            if zone is not None:
+                zones[stream] = zone
+            if first is None or (found[1] and not first[1]):
+                first = found
+    if wrapper and logical.get_column("outer").null_count() < len(logical):
+        first = (logical.get_column("outer").drop_nulls()[0], True)
+    if forced:
+        reasons = [f"{forced}: as told"]
+    prefix = f"{wrapper.name} around " if wrapper else ""
+    return Detection(
+        wrapper=wrapper.name if wrapper else None,
+        streams=streams,
+        zones=zones,
+        reason=prefix + ("; ".join(reasons) or "no format takes its first lines"),
+        first_ts=first[0] if first else None,
+        dated=bool(first and first[1]),
+        host=host,
+        forced=forced is not None,
+    )
+
+
+def _wrapper(
+    head: pl.DataFrame, definitions: Definitions
+) -> tuple[Wrapper | None, str | None]:
+    text = head.get_column("text")
+    nonblank = int((text.str.strip_chars() != "").sum())
+    for wrapper in definitions.wrappers:
+        found = unwrap.peel(text, wrapper)
+        if nonblank and len(found) > _WRAPPED * nonblank:
+            hosts = found.get_column("host").drop_nulls()
+            return wrapper, hosts[0] if len(hosts) else None
+    return None, None
+
+
+def _scores(
+    text: pl.Series, definitions: Definitions, forced: str | None
+) -> list[_Score]:
+    scores = [
+        _score(format_, text)
+        for format_ in definitions.formats
+        if forced is None or format_.name == forced
+    ]
+    if forced is not None:
+        return scores
+    strong = [one for one in scores if one.own and not one.format.weak]
+    strong.sort(key=lambda one: (-one.total, -one.own, one.format.name))
+    # Weak formats take lines of any program, so they need most of a file to themselves.
+    weak = [
+        one
+        for one in scores
+        if one.format.weak and one.own > _WEAK * len(text) and not strong
+    ]
+    weak.sort(key=lambda one: (-one.total, one.format.name))
+    return strong + weak
+
+
+def _score(format_: Format, text: pl.Series) -> _Score:
+    hits, _ = take(text, [(format_, format_.patterns)])
+    score = _Score(format_, hits=dict.fromkeys(range(len(format_.patterns)), 0))
+    for hit in hits:
+        count = len(hit.fields)
+        score.hits[format_.patterns.index(hit.pattern)] += count
+        score.total += count
+        if not (hit.pattern.shared or hit.pattern.weak):
+            score.own += count
+    return score
+
+
+def _order(score: _Score) -> tuple[int, ...]:
+    """Give the patterns, those that take most first: a file has one reading."""
+    return tuple(sorted(score.hits, key=lambda number: (-score.hits[number], number)))
+
+
+def order_of(definitions: Definitions, choices: Sequence[Choice]) -> Order:
+    """Give the formats and patterns of a stream in the order to try."""
+    found = [(definitions.format(name), numbers) for name, numbers in choices]
+    return [
+        (one, [one.patterns[number] for number in numbers]) for one, numbers in found
+    ]
+
+
+def _first_stamp(
+    scores: Sequence[_Score], text: pl.Series
+) -> tuple[datetime, bool] | None:
+    """Give the first stamp and whether it has a year."""
+    for score in scores:
+        found = _stamps(score.format, text)
+        if len(found):
+            return found.item(0, "ts"), not found.item(0, "yearless")
+    return None
+
+
+def _stamps(format_: Format, text: pl.Series) -> pl.DataFrame:
+    """Give row, ts, zoned, yearless of the lines of a format that have a stamp."""
+    hits, _ = take(text, [(format_, format_.patterns)])
+    parts = [
+        rows.stamps_of(format_, hit.fields).with_columns(
+            (all_rows(len(text)) if hit.rows is None else hit.rows).alias("row")
+        )
+        for hit in hits
+    ]
+    if not parts:
+        return stamps.nothing(0).with_columns(pl.lit(0, pl.UInt32).alias("row"))
+    return pl.concat(parts).drop_nulls("ts").sort("row")
+
+
+def _zone(score: _Score, part: pl.DataFrame, text: pl.Series) -> int | None:
+    """Give the zone of naive stamps from those of the wrapper."""
+    found = _stamps(score.format, text).filter(~pl.col("zoned"))
+    outer = part.get_column("outer").gather(found.get_column("row"))
+    pairs = found.with_columns(outer.alias("outer"))
+    ts = pl.when("yearless").then(stamps.nearest_year(pl.col("ts"), pl.col("outer")))
+    naive = pairs.select(ts.otherwise("ts").alias("n")).to_series()
+    return stamps.zone_us(naive, pairs.get_column("outer"))

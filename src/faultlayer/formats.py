@@ -1,0 +1,403 @@
+"""Loads the format files of `parsers/`: what a line of each program looks like."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from typing import Any, Final
+
+from faultlayer import definitions, schema
+from faultlayer.compile import (
+    JsonShape,
+    PatternError,
+    Plan,
+    json_plan,
+    log_regex,
+    quote_plan,
+    regex_plan,
+)
+from faultlayer.definitions import Reader
+from faultlayer.errors import DefinitionError, Location
+
+LAYERS: Final = ("model", "harness", "quota")
+FOLDERS: Final = ("harness", "model", "quota", "host")
+FRAMINGS: Final = ("line", "traceback", "prefix")
+COLUMNS: Final = {column.name: column.type for column in schema.EVENTS_RAW}
+# Set by the parser from where the record stands, never by a format.
+_PLACES: Final = frozenset(
+    {
+        "event_id",
+        "source_id",
+        "line",
+        "lines",
+        "byte_offset",
+        "byte_length",
+        "ts_raw",
+        "ts_precision_us",
+        "borrowed",
+        "kinds",
+        "raw_request_id",
+        "attrs",
+        "upstream_hops",
+        "forwarded",
+    }
+)
+# Names that fields may have besides event columns: they steer framing and signatures.
+_SPECIAL: Final = frozenset({"level", "process", "header", "trace"})
+EPOCHS: Final = ("epoch_s", "epoch_ms", "epoch_us", "uptime_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where a value comes from: the first source that is not null, times `scale`."""
+
+    sources: tuple[str, ...]
+    scale: float = 1.0
+    kind: str = ""  # "", ratio, time: how an attribute is brought to one form
+    values: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A field that holds the time and the spellings that it may have."""
+
+    field: str
+    formats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Fields of nginx's upstream lists; empty where the log has none."""
+
+    connect: str = ""
+    header: str = ""
+    response: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A second look into a field: groups fill columns that are still null."""
+
+    source: str
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One line shape of a format, with the plans that take it, fastest first.
+
+    `weak`: such a line only begins a record where it cannot go on with one.
+    `single`: never followed by lines of the same record.
+    `shared`: says nothing about which program wrote the file.
+    """
+
+    name: str
+    plans: tuple[Plan, ...]
+    kind: str | None
+    fixed: Mapping[str, str]
+    weak: bool
+    single: bool
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A record and the event that it has to become."""
+
+    line: str
+    expect: Mapping[str, Any]
+    pattern: str | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format file, compiled."""
+
+    name: str
+    layer: str
+    component: str
+    title: str
+    misses: str
+    framing: str
+    weak: bool
+    shares: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+    stamps: tuple[Stamp, ...]
+    fields: Mapping[str, Field]
+    attrs: Mapping[str, Field]
+    raw_json: frozenset[str]
+    drop: frozenset[str]
+    upstream: Upstream | None
+    extracts: tuple[Extract, ...]
+    pairs: str | None
+    engine_ids: bool
+    samples: tuple[Sample, ...]
+    rejects: tuple[Sample, ...]
+    path: str
+    text: str
+
+
+_TOP: Final = (
+    "format",
+    "time",
+    "pattern",
+    "fields",
+    "attrs",
+    "upstream",
+    "extract",
+    "sample",
+    "reject",
+)
+_HEAD: Final = (
+    "name",
+    "layer",
+    "component",
+    "title",
+    "url",
+    "misses",
+    "framing",
+    "kind",
+    "weak",
+    "shares",
+    "pairs",
+    "engine_ids",
+    "raw_json",
+    "drop",
+)
+_PATTERN: Final = (
+    "name",
+    "log_format",
+    "regex",
+    "json",
+    "kind",
+    "set",
+    "weak",
+    "single",
+    "shared",
+)
+_JSON: Final = ("require", "one_of", "forbid", "keys", "values", "list_key")
+
+
+def load(root: Traversable) -> list[Format]:
+    """Load all format files below a folder, by name.
+
+    Raises `DefinitionError` for one problem, an `ExceptionGroup` of them for several.
+    """
+    formats: list[Format] = []
+    problems: list[DefinitionError] = []
+    for folder, file in _files(root):
+        reader = Reader(f"parsers/{folder}/{file.name}", file.read_text("utf-8"))
+        loaded = read(reader.path, reader.text, folder, reader=reader)
+        problems += reader.problems
+        if loaded:
+            formats.append(loaded)
+    names = [one.name for one in formats]
+    for one in formats:
+        if names.count(one.name) > 1:
+            at = Location(one.path, 1)
+            problems.append(DefinitionError(f"two formats are {one.name}", at=at))
+        problems += [
+            DefinitionError(f"shares names an unknown format {name}", at=Location(one.path))
+            for name in one.shares
+            if name not in names
+        ]
+    definitions.raise_all(problems, "definitions are wrong")
+    return sorted(formats, key=lambda one: one.name)
+
+
+def _files(root: Traversable) -> Iterator[tuple[str, Traversable]]:
+    for folder in FOLDERS:
+        here = root / folder
+        if here.is_dir():
+            for file in sorted(here.iterdir(), key=lambda one: one.name):
+                if file.name.endswith(".toml"):
+                    yield folder, file
+
+
+def read(
+    path: str, text: str, folder: str, *, reader: Reader | None = None
+) -> Format | None:
+    """Read one format file; without a `reader`, raise `DefinitionError` on problems."""
+    own = reader or Reader(path, text)
+    top = own.parsed()
+    loaded = _format(own, top, folder) if top is not None else None
+    if reader is None:
+        definitions.raise_all(own.problems, "problems")
+    return None if own.problems else loaded
+
+
+def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
+    top = reader.table(raw, "the file", _TOP)
+    head = reader.table(top.get("format", {}), "format", _HEAD)
+    for key in ("name", "layer", "component", "title"):
+        if key not in head:
+            reader.wrong(f"[format] lacks {key}", "[format]")
+    name = reader.text_of(head, "name")
+    stem = reader.path.rpartition("/")[2].removesuffix(".toml")
+    if name and name != stem:
+        reader.wrong(f"name {name!r} is not that of the file", "name")
+    layer = reader.text_of(head, "layer")
+    if layer and (layer not in LAYERS or (folder in LAYERS and folder != layer)):
+        hint = f"a file in {folder}/ has layer {folder!r}" if folder in LAYERS else ""
+        reader.wrong(f"layer {layer!r} does not fit", "layer", hint=hint)
+    framing = reader.text_of(head, "framing", "line")
+    if framing not in FRAMINGS:
+        reader.wrong(f"framing must be one of {', '.join(FRAMINGS)}", "framing")
+    kind = reader.text_of(head, "kind") or None
+    patterns = tuple(_patterns(reader, top, kind))
+    upstream = reader.table(
+        top.get("upstream", {}), "upstream", ("connect", "header", "response")
+    )
+    groups = {group for pattern in patterns for group in pattern.plans[0].fields}
+    extracts = tuple(_extracts(reader, top))
+    groups |= {group for extract in extracts for group in extract.plan.fields}
+    fields = dict(_fields(reader, top, "fields", groups))
+    for column in fields:
+        if column in _PLACES or column not in {*COLUMNS, *_SPECIAL}:
+            reader.wrong(f"fields has no event column {column!r}", column)
+    loaded = Format(
+        name=name,
+        layer=layer,
+        component=reader.text_of(head, "component"),
+        title=reader.text_of(head, "title"),
+        misses=reader.text_of(head, "misses"),
+        framing=framing,
+        weak=reader.flag_of(head, "weak"),
+        shares=reader.texts_of(head, "shares"),
+        patterns=patterns,
+        stamps=tuple(_stamps(reader, top, groups)),
+        fields=fields,
+        attrs=dict(_fields(reader, top, "attrs", groups)),
+        raw_json=frozenset(reader.texts_of(head, "raw_json")),
+        drop=frozenset(reader.texts_of(head, "drop")),
+        upstream=Upstream(**upstream) if upstream else None,
+        extracts=extracts,
+        pairs=reader.text_of(head, "pairs") or None,
+        engine_ids=reader.flag_of(head, "engine_ids"),
+        samples=tuple(_samples(reader, top, "sample")),
+        rejects=tuple(_samples(reader, top, "reject")),
+        path=reader.path,
+        text=reader.text,
+    )
+    if not loaded.samples:
+        reader.wrong("no [[sample]]", hint="give each pattern a line that it takes")
+    return loaded
+
+
+def _patterns(
+    reader: Reader, top: Mapping[str, Any], kind: str | None
+) -> Iterator[Pattern]:
+    tables = reader.tables_of(top, "pattern", _PATTERN)
+    if not tables:
+        reader.wrong("no [[pattern]]")
+    for nth, table in enumerate(tables):
+        shapes = [key for key in ("log_format", "regex", "json") if key in table]
+        if len(shapes) != 1:
+            reader.wrong(
+                "a pattern has one of log_format, regex, json", "[[pattern]]", nth=nth
+            )
+            continue
+        try:
+            plans = _plans(reader, table, shapes[0])
+        except PatternError as error:
+            reader.wrong(str(error), "[[pattern]]", nth=nth)
+            continue
+        yield Pattern(
+            name=reader.text_of(table, "name", str(nth + 1)),
+            plans=plans,
+            kind=reader.text_of(table, "kind") or kind,
+            fixed=reader.table(table.get("set", {}), "set", tuple(COLUMNS)),
+            weak=reader.flag_of(table, "weak"),
+            single=reader.flag_of(table, "single"),
+            shared=reader.flag_of(table, "shared"),
+        )
+
+
+def _plans(reader: Reader, table: Mapping[str, Any], shape: str) -> tuple[Plan, ...]:
+    if shape == "regex":
+        return (regex_plan("".join(reader.texts_of(table, "regex"))),)
+    if shape == "log_format":
+        text = "".join(reader.texts_of(table, "log_format"))
+        return (quote_plan(text), regex_plan(log_regex(text)))
+    json = reader.table(table["json"], "json", _JSON)
+    values = json.get("values", {})
+    return (
+        json_plan(
+            JsonShape(
+                require=reader.texts_of(json, "require"),
+                one_of=reader.texts_of(json, "one_of"),
+                forbid=reader.texts_of(json, "forbid"),
+                keys=reader.texts_of(json, "keys"),
+                values={key: reader.texts_of(values, key) for key in values},
+                list_key=reader.text_of(json, "list_key"),
+            )
+        ),
+    )
+
+
+def _extracts(reader: Reader, top: Mapping[str, Any]) -> Iterator[Extract]:
+    tables = reader.tables_of(top, "extract", ("from", "regex"))
+    for nth, table in enumerate(tables):
+        try:
+            plan = regex_plan("".join(reader.texts_of(table, "regex")))
+        except PatternError as error:
+            reader.wrong(str(error), "[[extract]]", nth=nth)
+            continue
+        yield Extract(reader.text_of(table, "from", "message"), plan)
+
+
+def _fields(
+    reader: Reader, top: Mapping[str, Any], what: str, groups: set[str]
+) -> Iterator[tuple[str, Field]]:
+    raw = top.get(what, {})
+    if not isinstance(raw, dict):
+        reader.wrong(f"{what} must be a table", f"[{what}")
+        return
+    for column, value in raw.items():
+        table = value if isinstance(value, dict) else {"from": value}
+        table = reader.table(table, column, ("from", "scale", "as", "values"))
+        sources = reader.texts_of(table, "from")
+        for source in sources:
+            if source.partition(".")[0] not in groups:
+                reader.wrong(f"no pattern has the field {source!r}", column)
+        scale = table.get("scale", 1)
+        if isinstance(scale, bool) or not isinstance(scale, int | float):
+            reader.wrong("scale must be a number", column)
+            scale = 1
+        kind = reader.text_of(table, "as")
+        if kind not in {"", "ratio", "time"}:
+            reader.wrong("as must be ratio or time", column)
+        values = table.get("values")
+        yield column, Field(sources, float(scale), kind, values)
+
+
+def _stamps(
+    reader: Reader, top: Mapping[str, Any], groups: set[str]
+) -> Iterator[Stamp]:
+    for nth, table in enumerate(
+        reader.tables_of(top, "time", ("field", "formats", "marks"))
+    ):
+        field = reader.text_of(table, "field")
+        if field.partition(".")[0] not in groups:
+            reader.wrong(f"no pattern has the field {field!r}", "[[time]]", nth=nth)
+        formats = reader.texts_of(table, "formats")
+        for one in formats:
+            if not one.startswith("%") and one not in EPOCHS:
+                hint = f"a strptime format, or one of {', '.join(EPOCHS)}"
+                reader.wrong(f"no time format: {one!r}", "[[time]]", nth=nth, hint=hint)
+        yield Stamp(field, formats)
+
+
+def _samples(reader: Reader, top: Mapping[str, Any], what: str) -> Iterator[Sample]:
+    allowed = ("line", "expect", "pattern") if what == "sample" else ("line",)
+    for nth, table in enumerate(reader.tables_of(top, what, allowed)):
+        at = reader.line_of(f"[[{what}]]", nth) or 1
+        if "line" not in table:
+            reader.wrong(f"[[{what}]] lacks line", f"[[{what}]]", nth=nth)
+            continue
+        yield Sample(
+            line=reader.text_of(table, "line"),
+            expect=table.get("expect", {}),
+            pattern=reader.text_of(table, "pattern") or None,
+            at=at,
+        )

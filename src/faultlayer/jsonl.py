@@ -1,0 +1,127 @@
+"""Reads lines of JSON objects into columns, exact line by line whatever they hold."""
+
+import io
+import json
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+
+ROW: Final = "_row"
+TEXT: Final = "_text"
+_HEX_ESCAPES: Final = re.compile(r"\\\\|(?:\\x[0-9A-Fa-f]{2})+")
+_BARE_ZEROS: Final = re.compile(r'((?<!\\)":\s*-?)0+(\d)')
+_NO_VALUE: Final = re.compile(r'("\s*:)\s*([,}])')
+_LEAF: Final = 256
+
+
+def json_objects(
+    text: pl.Series, keys: Sequence[str], list_key: str = "", *, others: bool = True
+) -> pl.DataFrame:
+    """Read the lines that hold a JSON object: column `_row`, `keys`, then (`others`) the keys besides.
+
+    A line that is no JSON is repaired (nginx writes `009`, `:,` and `\\xHH`) or left
+    out; it never touches its neighbours.
+    """
+    lines = pl.DataFrame({ROW: pl.int_range(len(text), eager=True), TEXT: text})
+    lines = lines.with_columns(pl.col(TEXT).str.strip_chars())
+    if list_key:
+        array = pl.col(TEXT).str.starts_with("[")
+        wrapped = pl.concat_str(pl.lit(f'{{"{list_key}":'), TEXT, pl.lit("}"))
+        lines = lines.with_columns(pl.when(array).then(wrapped).otherwise(TEXT).alias(TEXT))
+    whole = pl.col(TEXT).str.starts_with("{") & pl.col(TEXT).str.ends_with("}")
+    lines = lines.filter(whole)
+    names = list(keys)
+    objects = _read(lines, names)
+    if others and len(objects):
+        # A line with more keys than values read has one that `keys` does not name.
+        values = pl.sum_horizontal(pl.col(name).is_not_null() for name in names)
+        more = objects.filter(pl.col(TEXT).str.count_matches(r'"\s*:') > values)
+        found = _other_keys(more.get_column(TEXT), names) if len(more) else []
+        if found:
+            names += found
+            objects = _read(lines, names)
+    return objects.select(ROW, *names)
+
+
+def _read(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Read lines at once; halve them until what is no JSON stands alone."""
+    types = {ROW: pl.Int64, **dict.fromkeys(names, pl.String)}
+    if not len(lines):
+        return lines.clear().with_columns(pl.lit(None, pl.String).alias(n) for n in names)
+    # The row number inside each object proves that no line was split or joined.
+    numbered = pl.concat_str(
+        pl.lit(f'{{"{ROW}":'), ROW, pl.lit(","), pl.col(TEXT).str.slice(1)
+    )
+    whole = "\n".join(lines.select(numbered.alias("n")).get_column("n").to_list())
+    try:
+        objects = pl.read_ndjson(io.BytesIO(whole.encode()), schema=types)
+    except pl.exceptions.PolarsError:
+        objects = None
+    if objects is not None and objects.get_column(ROW).equals(lines.get_column(ROW)):
+        return objects.insert_column(1, lines.get_column(TEXT))
+    if len(lines) > _LEAF:
+        half = len(lines) // 2
+        return pl.concat([_read(lines[:half], names), _read(lines[half:], names)])
+    if len(lines) > 1:
+        mended = lines.with_columns(
+            pl.Series(TEXT, [_mended(one) for one in lines.get_column(TEXT)])
+        ).drop_nulls(TEXT)
+        if mended.equals(lines):
+            return pl.concat(_read(lines[i : i + 1], names) for i in range(len(lines)))
+        return _read(mended, names)
+    text = _mended(lines.item(0, TEXT))
+    if text is None or text == lines.item(0, TEXT):
+        return _read(lines.clear(), names)
+    return _read(lines.with_columns(pl.lit(text).alias(TEXT)), names)
+
+
+def _mended(line: str) -> str | None:
+    """Give a line as strict JSON, or None when it holds no object."""
+    for attempt in (line, _without_nginx_errors(line)):
+        try:
+            found = json.loads(
+                attempt, object_pairs_hook=_first_wins, parse_constant=_no_number
+            )
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            text = json.dumps(found, ensure_ascii=False)
+            return text.encode("utf-8", "replace").decode()
+    return None
+
+
+def _first_wins(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        found.setdefault(key, value)
+    return found
+
+
+def _no_number(_: str) -> None:
+    """Read NaN and Infinity as no value."""
+
+
+def _without_nginx_errors(line: str) -> str:
+    """Mend what nginx writes into hand-made JSON: `009`, nothing at all, `\\xHH`."""
+    line = _HEX_ESCAPES.sub(_decoded, line)
+    line = _BARE_ZEROS.sub(r"\1\2", line)
+    return _NO_VALUE.sub(r"\1null\2", line)
+
+
+def _decoded(match: re.Match[str]) -> str:
+    if match.group() == "\\\\":
+        return match.group()
+    data = bytes.fromhex(match.group().replace("\\x", ""))
+    return json.dumps(data.decode("utf-8", "replace"))[1:-1]
+
+
+def _other_keys(text: pl.Series, names: Sequence[str]) -> list[str]:
+    """Give the keys of objects that `names` lacks, sorted."""
+    source = io.BytesIO("\n".join(text.to_list()).encode())
+    try:
+        found = set(pl.read_ndjson(source, infer_schema_length=None).columns)
+    except pl.exceptions.PolarsError:  # a key that is a number here and text there
+        found = {key for line in text for key in json.loads(_mended(line) or "{}")}
+    return sorted(found.difference(names, (ROW, TEXT)))

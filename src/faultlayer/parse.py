@@ -1,0 +1,267 @@
+"""Parses a source block by block into events and rejects that account for every byte."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from faultlayer import assets, formats, schema, signatures, unwrap
+from faultlayer.assemble import Assembly
+from faultlayer.blocks import open_source
+from faultlayer.detect import Definitions, Detection, sniff
+from faultlayer.find import Source
+from faultlayer.lines import SCHEMA, lines_of
+from faultlayer.timeline import Timeline
+from faultlayer.write import Writer
+
+__all__ = [
+    "Definitions",
+    "Detection",
+    "ParseOptions",
+    "SourceResult",
+    "load_definitions",
+    "parse_source",
+    "sniff",
+]
+
+_IDS_PER_SOURCE: Final = 10**10
+_MESSAGE_CHARS: Final = 4096
+_YEAR: Final = 2000
+_NO_LINES: Final = pl.DataFrame(schema=SCHEMA)
+_NO_EVENTS: Final = pl.DataFrame()
+_NO_NAMES: Final = frozenset({"", "model", "logs", "log", "vllm", "engine", "-"})
+
+
+@dataclass(frozen=True, slots=True)
+class ParseOptions:
+    """`year`: of stamps that have none; `overrides`: (glob, format) for `sniff`."""
+
+    year: int | None = None
+    overrides: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(slots=True)
+class SourceResult:
+    """The row of `schema.SOURCES` for a parsed source, without `clock_id`."""
+
+    source_id: int
+    path: str
+    member: str | None
+    sha256: str = ""
+    file_bytes: int = 0
+    bytes: int = 0
+    lines: int = 0
+    records: int = 0
+    events: int = 0
+    rejects: int = 0
+    blank_lines: int = 0
+    blank_bytes: int = 0
+    damaged_lines: int = 0
+    format: str | None = None
+    wrapper: str | None = None
+    layer: str | None = None
+    component: str | None = None
+    host: str | None = None
+    log_set: str = ""
+    zoned: bool | None = None
+    precision_us: int | None = None
+    first_ts: datetime | None = None
+    last_ts: datetime | None = None
+    reason: str = ""
+    problems: list[str] = field(default_factory=list)
+
+    def row(self) -> dict[str, Any]:
+        """Give the columns by name."""
+        return asdict(self)
+
+
+def load_definitions(
+    parsers: assets.Traversable | None = None, *, prove: bool = False
+) -> Definitions:
+    """Load formats, wrappers and signatures; raises `DefinitionError` with all problems."""
+    root = parsers or assets.builtin("parsers")
+    return Definitions(
+        formats=tuple(formats.load(root)),
+        wrappers=tuple(unwrap.load(root)),
+        signatures=signatures.load(root, prove=prove),
+    )
+
+
+def parse_source(
+    source: Source,
+    detection: Detection,
+    definitions: Definitions,
+    options: ParseOptions,
+    events_path: Path,
+    rejects_path: Path,
+    *,
+    block_bytes: int = 8 << 20,
+) -> SourceResult:
+    """Parse a source into two Parquet files and give its row of `sources`.
+
+    Memory holds a few blocks and a row group, whatever the size of the source. Raises
+    `SourceError` when the source cannot be read.
+    """
+    with (
+        Writer(events_path, schema.EVENTS_RAW, "request_id") as events,
+        Writer(rejects_path, schema.REJECTS) as rejects,
+    ):
+        run = _Run(source, detection, definitions, options, events, rejects)
+        with open_source(source, block_bytes) as opened:
+            for block in opened:
+                run.add(lines_of(block))
+            run.finish()
+            result = run.result
+            result.sha256 = opened.sha256
+            result.file_bytes = opened.file_bytes
+            result.bytes = opened.bytes
+            result.problems += opened.problems
+    result.events = events.count
+    result.rejects = rejects.count
+    result.records = result.events + result.rejects
+    return result
+
+
+class _Run:
+    """The state of one source between blocks."""
+
+    def __init__(
+        self,
+        source: Source,
+        detection: Detection,
+        definitions: Definitions,
+        options: ParseOptions,
+        events: Writer,
+        rejects: Writer,
+    ) -> None:
+        self._source = source
+        self._signatures = definitions.signatures
+        self._definitions = definitions
+        self._events = events
+        self._rejects = rejects
+        self._assembly = Assembly(detection, definitions)
+        self._timeline = Timeline(
+            options.year or _YEAR, detection.zones, finer=self._assembly.finer
+        )
+        self._rest: pl.DataFrame | None = None
+        self._precisions: dict[int, int] = {}
+        self.result = SourceResult(
+            source_id=source.source_id,
+            path=source.path,
+            member=source.member,
+            wrapper=detection.wrapper,
+            host=detection.host or source.label or None,
+            log_set=source.set_name,
+            reason=detection.reason,
+        )
+
+    def add(self, lines: pl.DataFrame) -> None:
+        """Parse the lines of a block."""
+        result = self.result
+        result.lines += len(lines)
+        result.damaged_lines += int(lines.get_column("damaged").sum())
+        self._pool(lines, last=False)
+
+    def finish(self) -> None:
+        """Parse what was held back, and settle what the whole source tells."""
+        rest = self._rest
+        self._pool(_NO_LINES if rest is None else rest.clear(), last=True)
+        result, used = self.result, self._assembly.used
+        result.zoned = self._timeline.zoned
+        if self._precisions:
+            most = max(self._precisions.values())
+            result.precision_us = min(
+                key for key, count in self._precisions.items() if count == most
+            )
+        if used:
+            result.format = ", ".join(used)
+            main = max(used, key=lambda name: used[name])
+            format_ = self._definitions.format(main)
+            result.layer, result.component = format_.layer, format_.component
+
+    def _pool(self, lines: pl.DataFrame, *, last: bool) -> None:
+        if self._rest is not None and len(self._rest):
+            lines = pl.concat([self._rest, lines])
+        pool = self._assembly.pool(lines, last=last)
+        self._rest = pool.rest
+        self.result.blank_lines += pool.blank_lines
+        self.result.blank_bytes += pool.blank_bytes
+        if len(pool.rejects):
+            number = pl.lit(self._source.source_id, pl.Int64).alias("source_id")
+            self._rejects.add(pool.rejects.with_columns(number))
+        events = self._named(pool.events) if len(pool.events) else _NO_EVENTS
+        events = self._timeline.add(events, last=last)
+        if len(events):
+            self._write(events)
+
+    def _named(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Add what the messages mean, and bring their ids to one spelling."""
+        events = _with_columns(events)
+        unnamed = events.get_column("kind").is_null()
+        if self._signatures is not None and unnamed.any():
+            part = events.filter(unnamed)
+            named = signatures.name_kinds(part, self._signatures)
+            named = _canonical(named, self._definitions)
+            if len(part) == len(events):
+                events = named
+            else:
+                events = pl.concat([events.filter(~unnamed), named.select(events.columns)])
+                events = events.sort("line")
+        text = pl.col("text")
+        cut = pl.when(text.str.len_bytes() > _MESSAGE_CHARS).then(text.str.head(_MESSAGE_CHARS))
+        return events.with_columns(
+            cut.otherwise(text).alias("message"),
+            pl.col("kind").fill_null("other"),
+        ).drop("text", "_format")
+
+    def _write(self, events: pl.DataFrame) -> None:
+        result = self.result
+        stamped = events.filter(~pl.col("borrowed") & pl.col("ts_raw").is_not_null())
+        if len(stamped):
+            low, high = stamped.select(
+                pl.col("ts_raw").min().alias("low"), pl.col("ts_raw").max().alias("high")
+            ).row(0)
+            result.first_ts = min(low, result.first_ts or low)
+            result.last_ts = max(high, result.last_ts or high)
+            counts = stamped.get_column("ts_precision_us").value_counts()
+            for precision, count in counts.iter_rows():
+                self._precisions[precision] = self._precisions.get(precision, 0) + count
+        source_id = self._source.source_id
+        self._events.add(
+            events.with_columns(
+                (pl.col("line") + source_id * _IDS_PER_SOURCE).alias("event_id"),
+                pl.lit(source_id, pl.Int64).alias("source_id"),
+            )
+        )
+
+
+_COLUMNS: Final = (
+    "kind",
+    "kinds",
+    "severity",
+    "request_id",
+    "raw_request_id",
+    "id_parts",
+    "engine",
+    "plugin",
+    "pool",
+    "attrs",
+)
+
+
+def _with_columns(events: pl.DataFrame) -> pl.DataFrame:
+    """Add the columns that signatures fill, where no format did."""
+    missing = [
+        pl.lit(None, pl.List(pl.String) if name in {"kinds", "id_parts"} else pl.String).alias(name)
+        for name in _COLUMNS
+        if name not in events.columns
+    ]
+    return events.with_columns(missing)
+
+
+def _canonical(named: pl.DataFrame, definitions: Definitions) -> pl.DataFrame:
+    """Bring ids that signatures captured to the canonical spelling."""
+    return named

@@ -1,0 +1,280 @@
+"""Turns what a pattern captured into event columns, a block at a time."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+import pyarrow as pa
+
+from faultlayer import normalise, pairs, schema, stamps
+from faultlayer.formats import Field, Format, Pattern
+
+_TYPES: Final[Mapping[pa.DataType, type[pl.DataType]]] = {
+    pa.string(): pl.String,
+    pa.int32(): pl.Int32,
+    pa.int64(): pl.Int64,
+    pa.float64(): pl.Float64,
+}
+TYPES: Final = {
+    column.name: _TYPES[column.type]
+    for column in schema.EVENTS_RAW
+    if column.type in _TYPES
+}
+# Filled by name when a field is called like the column.
+_OWN: Final = frozenset(TYPES) - {
+    "event_id",
+    "source_id",
+    "line",
+    "lines",
+    "byte_offset",
+    "byte_length",
+    "ts_precision_us",
+    "layer",
+    "component",
+    "raw_request_id",
+    "attrs",
+    "upstream_connect_ms",
+    "upstream_header_ms",
+    "upstream_response_ms",
+    "upstream_hops",
+}
+_STEERING: Final = frozenset({"level", "process", "header", "trace", "message"})
+_HEX: Final = "\\x"
+
+
+def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFrame:
+    """Give event columns, and ts, precision, zoned, yearless, for captured fields.
+
+    Columns that the format does not have are absent.
+    """
+    fields = _with_extracts(format_, fields)
+    fields = _without_hex(fields)
+    taken = {source.partition(".")[0] for source in _sources(format_)} | format_.drop
+    out = stamps_of(format_, fields)
+    out = out.hstack(_columns(format_, fields))
+    taken |= {name for name in fields.columns if name in _OWN} | _STEERING
+    if format_.upstream:
+        up = format_.upstream
+        present = [name if name in fields.columns else "" for name in (up.connect, up.header, up.response)]
+        taken |= set(present)
+        if any(present):
+            out = out.hstack(normalise.upstream(fields, *present))
+    lists = [name for name in ("uct", "uht", "urt") if name in out.columns]
+    rest = out.get_columns()[len(out.columns) - len(lists) :]
+    out = out.drop(lists)
+    rest += [
+        _plain(fields.get_column(name)) for name in fields.columns if name not in taken
+    ]
+    given = _attrs(format_, fields)
+    names = {column.name for column in given}
+    rest = [column for column in rest if column.name not in names] + given
+    attrs = normalise.attributes(rest, len(out), tuple(format_.raw_json))
+    if format_.pairs and format_.pairs in fields.columns:
+        out, attrs = _with_pairs(out, attrs, fields.get_column(format_.pairs))
+    out = out.with_columns(attrs.alias("attrs"))
+    out = _with_ids(format_, out)
+    return _fixed(format_, pattern, out)
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    if column.dtype != pl.String:
+        return column
+    return column.to_frame().select(normalise.text(pl.col(column.name))).to_series()
+
+
+def _sources(format_: Format) -> set[str]:
+    named = {source for field in (*format_.fields.values(), *format_.attrs.values()) for source in field.sources}
+    return named | {stamp.field for stamp in format_.stamps}
+
+
+def _with_extracts(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
+    for extract in format_.extracts:
+        if extract.source not in fields.columns:
+            continue
+        match = extract.plan.match(fields.get_column(extract.source))
+        rows = match.rows
+        if rows is not None and not len(rows):
+            continue
+        found = match.fields
+        for name in found.columns:
+            column = found.get_column(name)
+            if rows is not None:
+                empty = pl.Series([None], dtype=column.dtype).new_from_index(0, len(fields))
+                column = empty.clone().scatter(rows, column)
+            if name in fields.columns:
+                column = fields.select(pl.coalesce(name, column)).to_series()
+            fields = fields.with_columns(column.alias(name))
+    return fields
+
+
+def _without_hex(fields: pl.DataFrame) -> pl.DataFrame:
+    texts = [name for name, dtype in fields.schema.items() if dtype == pl.String and name in _ESCAPED]
+    if not texts:
+        return fields
+    marked = fields.select(pl.col(texts).str.contains(_HEX, literal=True).fill_null(value=False))
+    mended = []
+    for name in texts:
+        rows = marked.get_column(name).arg_true()
+        if len(rows):
+            column = fields.get_column(name)
+            mended.append(column.clone().scatter(rows, normalise.undo_hex(column.gather(rows))))
+    return fields.with_columns(mended)
+
+
+# nginx escapes what a client can write; times and numbers hold nothing to undo.
+_ESCAPED: Final = frozenset(
+    {"request", "http_user_agent", "http_referer", "remote_user", "http_x_request_id", "http_x_forwarded_for"}
+)
+
+
+def stamps_of(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
+    """Give ts, precision, zoned, yearless of captured fields."""
+    result: pl.DataFrame | None = None
+    for stamp in format_.stamps:
+        name, _, path = stamp.field.partition(".")
+        if name not in fields.columns:
+            continue
+        column = fields.get_column(name)
+        if path:
+            column = column.str.json_path_match(f"$.{path}")
+        found = stamps.read(column, stamp.formats)
+        if result is None:
+            result = found
+        else:
+            empty = result.get_column("ts").is_null()
+            result = result.with_columns(
+                pl.when(empty).then(found.get_column(one)).otherwise(one).alias(one)
+                for one in result.columns
+            )
+        if not result.get_column("ts").null_count():
+            break
+    return stamps.nothing(len(fields)) if result is None else result
+
+
+def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
+    """Give the first of a field's sources that says something, as text or number."""
+    exprs = []
+    for source in field.sources:
+        name, _, path = source.partition(".")
+        if name not in fields.columns:
+            continue
+        expr = pl.col(name)
+        if path:
+            expr = expr.str.json_path_match(f"$.{path}")
+        elif fields.schema[name] == pl.String and len(field.sources) > 1:
+            expr = normalise.text(expr)
+        exprs.append(expr)
+    if not exprs:
+        return None
+    value = exprs[0] if len(exprs) == 1 else pl.coalesce(exprs)
+    if field.values:
+        value = value.replace_strict(dict(field.values), default=value)
+    return value
+
+
+def _columns(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
+    exprs: dict[str, pl.Expr] = {}
+    for column in TYPES:
+        field = format_.fields.get(column)
+        if field is None:
+            if column not in fields.columns or column not in _OWN:
+                continue
+            field = Field((column,))
+        value = _value(field, fields)
+        if value is None:
+            continue
+        if TYPES[column] == pl.String:
+            # A message may be empty, an id or an agent may not.
+            exprs[column] = value if column == "message" else normalise.text(value)
+        else:
+            exprs[column] = normalise.number(value, TYPES[column], field.scale)
+    if "level" in fields.columns:
+        exprs["severity"] = normalise.severity(pl.col("level"))
+    return fields.select(**exprs)
+
+
+def _attrs(format_: Format, fields: pl.DataFrame) -> list[pl.Series]:
+    columns = []
+    for name, field in format_.attrs.items():
+        value = _value(field, fields)
+        if value is None:
+            continue
+        if field.kind == "ratio":
+            value = normalise.ratio(value)
+        elif field.scale != 1:
+            value = normalise.number(value, pl.Float64, field.scale)
+        column = fields.select(value.alias(name)).to_series()
+        if field.kind == "time":
+            column = _iso(column)
+        columns.append(column)
+    return columns
+
+
+_ANY_TIME: Final = (
+    "%Y-%m-%dT%H:%M:%S%.f%#z",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%d %H:%M:%S%.f",
+)
+
+
+def _iso(column: pl.Series) -> pl.Series:
+    """Give times as ISO UTC, whatever their spelling: ISO, naive, epoch s or ms."""
+    number = column.cast(pl.Float64, strict=False)
+    seconds = number.to_frame("n").select(pl.when(pl.col("n") > 1e11).then(pl.col("n") / 1000).otherwise("n")).to_series()
+    epoch = stamps.read(seconds.cast(pl.String), ("epoch_s",)).get_column("ts")
+    ts = stamps.read(column, _ANY_TIME).get_column("ts")
+    both = pl.DataFrame({"a": ts, "b": epoch}).select(pl.coalesce("a", "b")).to_series()
+    return both.dt.to_string("%Y-%m-%dT%H:%M:%S%.6fZ").alias(column.name)
+
+
+def _with_pairs(
+    out: pl.DataFrame, attrs: pl.Series, message: pl.Series
+) -> tuple[pl.DataFrame, pl.Series]:
+    columns, members = pairs.find(message)
+    for name in columns.columns:
+        value = normalise.text(pl.col(name))
+        if TYPES[name] != pl.String:
+            value = normalise.number(pl.col(name), TYPES[name], 1)
+        column = columns.select(value).to_series()
+        if name in out.columns:
+            column = out.select(pl.coalesce(name, column)).to_series()
+        out = out.with_columns(column.alias(name))
+    if members.null_count() == len(members):
+        return out, attrs
+    both = pl.DataFrame({"a": attrs, "m": members}).select(
+        pl.when(pl.col("m").is_null())
+        .then("a")
+        .when(pl.col("a").is_null())
+        .then(pl.concat_str(pl.lit("{"), "m", pl.lit("}")))
+        .otherwise(pl.concat_str(pl.col("a").str.head(-1), pl.lit(","), "m", pl.lit("}")))
+    )
+    return out, both.to_series()
+
+
+def _with_ids(format_: Format, out: pl.DataFrame) -> pl.DataFrame:
+    if "request_id" not in out.columns:
+        return out
+    found = normalise.ids(out.get_column("request_id"), engine=format_.engine_ids)
+    return out.with_columns(found.get_columns())
+
+
+def _fixed(format_: Format, pattern: Pattern, out: pl.DataFrame) -> pl.DataFrame:
+    constants = {
+        "layer": format_.layer,
+        "component": format_.component,
+        **pattern.fixed,
+    }
+    if pattern.kind and "kind" not in out.columns:
+        constants["kind"] = pattern.kind
+    return out.with_columns(
+        pl.lit(value, TYPES.get(name, pl.String)).alias(name) for name, value in constants.items()
+    )
+
+
+def severity_of(pattern: Pattern, fields: pl.DataFrame) -> pl.Expr:
+    """Give the severity of captured fields, null where the record tells none."""
+    if "severity" in pattern.fixed:
+        return pl.lit(pattern.fixed["severity"], pl.String)
+    if "level" in fields.columns:
+        return normalise.severity(pl.col("level"))
+    return pl.lit(None, pl.String)

@@ -1,0 +1,114 @@
+"""Writes events and rejects to Parquet in row groups of one size."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from faultlayer.schema import Column
+
+#: Rows of a group: enough for compression, few enough that memory stays small.
+GROUP: Final = 131_072
+# Values that hardly repeat: a dictionary of them costs time and saves nothing.
+_UNIQUE: Final = frozenset(
+    {
+        "event_id",
+        "line",
+        "byte_offset",
+        "byte_length",
+        "ts_raw",
+        "request_id",
+        "raw_request_id",
+        "duration_ms",
+        "upstream_header_ms",
+        "upstream_response_ms",
+        "quota_amount",
+        "bytes_sent",
+        "text",
+    }
+)
+_POLARS: Final = {
+    pa.string(): pl.String,
+    pa.int32(): pl.Int32,
+    pa.int64(): pl.Int64,
+    pa.float64(): pl.Float64,
+    pa.bool_(): pl.Boolean,
+    pa.timestamp("us"): pl.Datetime("us"),
+    pa.list_(pa.string()): pl.List(pl.String),
+}
+
+
+class Writer:
+    """One Parquet file of a table of `schema`; missing columns are null.
+
+    The bytes depend on the rows alone, not on how they are handed over.
+    """
+
+    def __init__(
+        self, path: Path, columns: tuple[Column, ...], bloom: str | None = None
+    ) -> None:
+        self._schema = {column.name: _POLARS[column.type] for column in columns}
+        empty = pl.DataFrame(schema=self._schema)
+        names = list(self._schema)
+        # The types of memory (string views) are not those of the file: not stored.
+        self._writer = pq.ParquetWriter(
+            path,
+            self._arrow(empty).schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=[name for name in names if name not in _UNIQUE],
+            bloom_filter_options={bloom: {"ndv": GROUP, "fpp": 0.01}} if bloom else None,
+            store_schema=False,
+        )
+        self._rows: list[pl.DataFrame] = []
+        self._held = 0
+        self.count = 0
+
+    @staticmethod
+    def _arrow(frame: pl.DataFrame) -> pa.Table:
+        return frame.to_arrow(compat_level=pl.CompatLevel.newest())
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Add rows; whole groups are written at once."""
+        if not len(rows):
+            return
+        missing = [
+            pl.lit(None, dtype).alias(name)
+            for name, dtype in self._schema.items()
+            if name not in rows.columns
+        ]
+        rows = rows.with_columns(missing).select(list(self._schema))
+        self._rows.append(rows)
+        self._held += len(rows)
+        self.count += len(rows)
+        if self._held >= GROUP:
+            self._write(self._held // GROUP * GROUP)
+
+    def _write(self, size: int) -> None:
+        table = pl.concat(self._rows)
+        for start in range(0, size, GROUP):
+            part = table.slice(start, min(GROUP, size - start)).rechunk()
+            self._writer.write_table(self._arrow(part), row_group_size=GROUP)
+        rest = table.slice(size)
+        self._rows = [rest] if len(rest) else []
+        self._held = len(rest)
+
+    def close(self) -> None:
+        """Write what is held and the footer."""
+        if self._held:
+            self._write(self._held)
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
