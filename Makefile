@@ -21,7 +21,10 @@ help:
 	@echo 'make clean   remove the venv and everything built'
 
 demo: .venv/.run
-	@BIN=$(BIN) sh sample_logs/demo.sh
+	@mkdir -p build/demo
+	$(BIN)/faultlayer analyze sample_logs/model_busy/logs --case build/demo/model_busy
+	$(BIN)/faultlayer analyze sample_logs/engine_death/logs --case build/demo/engine_death
+	$(BIN)/faultlayer explain build/demo/engine_death ad3f3173
 
 test: .venv/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
