@@ -5,7 +5,6 @@ Parquet are data and hold what the case holds.
 """
 
 import contextlib
-import csv
 import datetime as dt
 import decimal
 import io
@@ -177,7 +176,8 @@ def text_of(value: Any) -> str:
         return text.rstrip("0").rstrip(".")
     if isinstance(value, list | dict | tuple):
         return json.dumps(json_value(value), ensure_ascii=False)
-    return str(json_value(value))
+    spelled = json_value(value)
+    return "" if spelled is None else str(spelled)
 
 
 def json_value(value: Any) -> Any:  # noqa: PLR0911 - one return a type
@@ -201,15 +201,23 @@ def json_value(value: Any) -> Any:  # noqa: PLR0911 - one return a type
 
 
 def _csv(names: Sequence[str], batches: Rows, file: TextIO, *, terminal: bool) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([_guarded(name) for name in names])
+    def row_of(row: Sequence[Any]) -> str:
+        fields = [_field(value) for value in row]
+        return ",".join(map(safe, fields) if terminal else fields) + "\n"
+
+    file.write(row_of(names))
     for batch in batches:
-        for row in batch:
-            cells = [
-                _guarded(value) if isinstance(value, str) else text_of(value)
-                for value in row
-            ]
-            writer.writerow([safe(c) for c in cells] if terminal else cells)
+        file.writelines(row_of(row) for row in batch)
+
+
+def _field(value: Any) -> str:
+    """Spell a CSV field; empty text is quoted, so that it differs from NULL."""
+    if value is None:
+        return ""
+    text = _guarded(value) if isinstance(value, str) else text_of(value)
+    if not text or any(char in text for char in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 def _guarded(text: str) -> str:
