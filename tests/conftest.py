@@ -46,6 +46,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(skip)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their length: they may hold a clock, or steer the terminal."""
+    return f"{argname}_{len(val)}_bytes" if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Give the folder that holds tests/: a checkout, or an unpacked sdist."""
