@@ -284,11 +284,9 @@ def _evidence(
     cited = [records[number] for number in numbers if number in records]
     for number, record in enumerate(cited[:_EVIDENCE]):
         where = f"{places[_path(record)]}:{record['line']}"
-        yield line(
-            Cell(f"{'' if number else 'because':<8}", "bold"),
-            Cell(where, _STYLES.get(record["layer"], "")),
-            f"  byte {record['byte_offset']}  {_times(record, day)}",
-        )
+        label = "" if number else "because"
+        parts = [where, f"byte {record['byte_offset']}", _times(record, day)]
+        yield from labelled(label, parts, width, "  ")
         for text in wrapped(cut(_excerpt(record), _EXCERPT), width, " " * 10):
             yield line(Cell(text, "dim"))
     if len(cited) > _EVIDENCE:

@@ -64,7 +64,7 @@ def request(con: duckdb.DuckDBPyConnection, text: str) -> str | None:
         if (row := found.fetchone()) and row[0] is not None:
             return str(row[0])
     start = these[-1].replace("-", "").lower()
-    if len(start) < SHORTEST:
+    if len(these[-1]) < SHORTEST:
         return None
     matches = [str(row[0]) for row in con.execute(_PREFIX, {"start": start}).fetchall()]
     if len(matches) > 1:

@@ -1,0 +1,267 @@
+"""Screens fit their width, say what the case holds, and take no text for markup."""
+
+import io
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from faultlayer import (
+    database,
+    dossier,
+    dossier_screen,
+    render,
+    summary,
+    summary_screen,
+)
+from faultlayer.case import Case
+from faultlayer.render import Table
+
+Build = Callable[..., Case]
+START = datetime(2026, 11, 30, 14, 20)  # noqa: DTZ001 - cases hold UTC without a zone
+
+
+def text_of(lines: Iterable[render.Line]) -> list[str]:
+    """Give the lines as a pipe would get them."""
+    file = io.StringIO()
+    render.put(render.console(file), lines)
+    return file.getvalue().splitlines()
+
+
+def gathered(case: Case, text: str) -> dict[str, Any]:
+    """Read a request of a case."""
+    con = database.connect()
+    database.attach_views(con, case.path)
+    values = dossier.gather(con, text)
+    assert values is not None
+    return values
+
+
+def test_a_table_is_aligned() -> None:
+    """Numbers to the right, text to the left, wide characters counted as two."""
+    table = Table(["name", "n"], [("日本", "7"), ("a", "1,000")], right=frozenset({1}))
+    assert text_of(render.tabulated(table, None)) == [
+        "name      n",
+        "日本      7",
+        "a     1,000",
+    ]
+
+
+def test_a_table_is_cut_to_its_width() -> None:
+    """What is lost is marked."""
+    table = Table(["a", "text"], [("1", "x" * 50)], grow=1)
+    lines = text_of(render.tabulated(table, 20))
+    assert lines[1] == "1  " + "x" * 16 + "…"
+
+
+def test_markup_is_text() -> None:
+    """A log line that looks like markup or an emoji is printed as it stands."""
+    text = "[red]x[/red] :smile: [link=http://x]y[/link]"
+    assert text_of([render.line(text)]) == [text]
+
+
+def test_a_pipe_gets_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even where an environment asks for it."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert text_of([render.line(render.Cell("x", "bold red"))]) == ["x"]
+
+
+def test_summary(build_case: Build) -> None:
+    """The screen of the small case, word for word."""
+    values = summary.gather(build_case()) | {"case": "./case"}
+    assert text_of(summary_screen.screen(values, 120, seconds=6.1)) == [
+        "case    ./case   2 files, 401 bytes, 5 lines in 6.1 s",
+        "read    nginx 1 · vllm 1",
+        "lines   5 = 4 in events + 0 continuations + 0 rejected + 1 blank",
+        "clocks  clock-1 is the reference · clock-2 -1.5 s ±4 ms",
+        "",
+        "2 attempts 2026-11-30 14:20:03 - 14:20:06 UTC, 1 failed (50 %)"
+        " 14:20:03 - 14:20:05",
+        "",
+        "layer  failed  cause             n  how sure      when                 whom",
+        "model       1  engine_dead  e-0  1  corroborated  14:20:03 - 14:20:05"
+        "  u-7, demo-7b",
+        "",
+        "1   14:20:05.5  model.engine_dead on e-0 (engine.log:2) -> the engine reports"
+        " its own death -> no end in the logs -> 1",
+        "    failed, 1 user, demo-7b",
+        "",
+        "next    faultlayer explain ./case 7f26411e-1f0a-4c6e-9a51-0d2f6a9be001"
+        "    faultlayer report ./case",
+        "        faultlayer sql ./case",
+    ]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_screens_fit(build_case: Build, width: int) -> None:
+    """No line of any screen is longer than the terminal is wide."""
+    case = build_case()
+    values = summary.gather(case) | {"case": "./case"}
+    request = gathered(case, "7f26411e")
+    for lines in (
+        summary_screen.screen(values, width),
+        dossier_screen.trace(request, width),
+        dossier_screen.explain(request, width),
+    ):
+        too_long = [text for text in text_of(lines) if cell_len(text) > width]
+        assert [text for text in too_long if "7f26411e-1f0a" not in text] == []
+
+
+def test_an_empty_case_says_so(build_case: Build) -> None:
+    """Nothing understood is told as that, and nothing is divided by zero."""
+    empty: dict[str, list[Any]] = {name: [] for name in summary_tables()}
+    values = summary.gather(build_case(events=[], **empty))
+    lines = text_of(summary_screen.screen(values, 80))
+    assert (
+        "no attempt found: no access log among the files that were understood" in lines
+    )
+
+
+def summary_tables() -> list[str]:
+    """Give the tables that the small case fills."""
+    return [
+        "sources",
+        "clocks",
+        "aliases",
+        "attempts",
+        "conditions",
+        "findings",
+        "verdicts",
+        "incidents",
+    ]
+
+
+def test_files_that_are_not_understood_are_named(build_case: Build) -> None:
+    """By name, as is what was wrong with a file."""
+    sources = [
+        {"source_id": 1, "path": "logs/notes.txt", "bytes": 9, "lines": 1, "events": 0,
+         "rejects": 1, "blank_lines": 0, "blank_bytes": 0},
+        {"source_id": 2, "path": "logs/a.gz", "bytes": 0, "lines": 0, "events": 0,
+         "rejects": 0, "problems": ["gzip stream truncated"]},
+    ]  # fmt: skip
+    lines = text_of(
+        summary_screen.screen(
+            summary.gather(build_case(events=[], sources=sources)), 80
+        )
+    )
+    assert "read    not recognised 1: logs/notes.txt · empty 1" in lines
+    assert "trouble logs/a.gz: gzip stream truncated" in lines
+
+
+@pytest.mark.parametrize(
+    ("segment", "text"),
+    [
+        ({}, "c +2.703 s ±4 ms"),
+        ({"status": "weak"}, "c +2.703 s ±4 ms (weak)"),
+        ({"status": "untied"}, "c untied"),
+        ({"status": "reference"}, "c is the reference"),
+        ({"drift_ppm": -12.4}, "c +2.703 s ±4 ms -12 ppm"),
+        ({"lo_us": None}, "c +2.703 s ±?"),
+        ({"offset_us": 28_800_001_000, "lo_us": 28_800_000_000,
+          "hi_us": 28_800_002_000, "time_zone_us": 28_800_000_000},
+         "c UTC+8 and +1 ms ±1 ms"),
+    ],
+)  # fmt: skip
+def test_clocks_in_words(segment: dict[str, Any], text: str) -> None:
+    """Offset, bounds and doubt of a clock in a few words."""
+    whole = {
+        "clock_id": "c",
+        "segment": 0,
+        "valid_from": None,
+        "offset_us": 2_703_000,
+        "lo_us": 2_699_000,
+        "hi_us": 2_706_000,
+        "drift_ppm": 0.0,
+        "status": "tied",
+        "time_zone_us": 0,
+    }
+    assert summary_screen.clock_words([whole | segment], None) == text
+
+
+def test_trace(build_case: Build) -> None:
+    """Every record in corrected time, those of the condition marked."""
+    lines = text_of(dossier_screen.trace(gathered(build_case(), "7f26411e"), 120))
+    assert [line.split("  ")[0] for line in lines[3:6]] == [
+        "14:20:03.500",
+        "14:20:05.500",
+        "14:20:05.500",
+    ]
+    assert lines[5].split() == [
+        "14:20:05.500", "±5", "ms", "model*", "engine_dead", "record", "2", "of",
+        "engine.log", "engine.log:2",
+    ]  # fmt: skip
+    assert lines[-2] == "attempt 1  502  model.engine_dead, corroborated"
+
+
+def test_explain(build_case: Build) -> None:
+    """What won, what lost and why, the evidence with its place, what is missing."""
+    lines = text_of(dossier_screen.explain(gathered(build_case(), "7f26411e"), 120))
+    assert lines[4:] == [
+        "verdict model.engine_dead, corroborated",
+        "        engine e-0 was dead from 14:20:05.500",
+        "        condition 1 (engine e-0): 14:20:05.500 ±? with no end in the logs",
+        "        incident 1",
+        "        contributing: harness.upstream_closed",
+        "rules   won  engine_dead: model.engine_dead, root, corroborated",
+        "        lost bad_gateway: harness.upstream_closed, symptom, inferred"
+        " - a symptom gives way to a root (contributing)",
+        "             502 after the upstream was reached",
+        "because engine.log:2  byte 100  14:20:05.500 ±5 ms (logged 14:20:04.000)",
+        "          record 2 of engine.log",
+        "        harness_access.log:1  byte 0  14:20:05.500 ±1 ms",
+        "          record 1 of harness_access.log",
+        "cleared quota: balance 0.12 stamped 40 s before",
+        "missing harness: no application log covers 14:20",
+        "clocks  the same everywhere within the uncertainty of the clocks:"
+        " clock-2 ±5 ms, clock-1 ±1 ms",
+    ]
+
+
+def test_no_secret_and_no_escape_reaches_a_screen(build_case: Build) -> None:
+    """A hostile message is masked and disarmed in trace and explain."""
+    hostile = "\x1b[2Jkey sk-abcdefgh12345678 prompt: 'my plan' \u202eevil"
+    case = build_case()
+    con = database.connect()
+    database.attach_views(con, case.path)
+    names = [column.name for column in database.VIEWS["events_raw"]]
+    found = con.execute("SELECT * FROM events_raw ORDER BY event_id").fetchall()
+    events = [
+        dict(zip(names, row, strict=True)) | {"message": hostile} for row in found
+    ]
+    values = gathered(build_case(events=events), "7f26411e")
+    for screen in (dossier_screen.trace, dossier_screen.explain):
+        whole = "\n".join(text_of(screen(values, 120)))
+        assert "key sk-*** prompt: [9 chars] evil" in whole
+        assert "\x1b" not in whole
+        assert "abcdefgh" not in whole
+
+
+def test_places_are_as_short_as_they_can_be() -> None:
+    """Two files of one name are told apart by their folders."""
+    records = [
+        {"path": path, "member": None}
+        for path in ("logs/a/h.log", "logs/b/h.log", "logs/b/x.log", "h.log")
+    ]
+    assert dossier_screen.short_places(records) == {
+        "logs/a/h.log": "a/h.log",
+        "logs/b/h.log": "b/h.log",
+        "logs/b/x.log": "x.log",
+        "h.log": "h.log",
+    }
+
+
+def test_a_lasting_condition_is_told_in_words(build_case: Build) -> None:
+    """An end in the logs gives the length of the trouble."""
+    case = build_case()
+    con = database.connect()
+    database.attach_views(con, case.path)
+    names = [column.name for column in database.VIEWS["conditions"]]
+    [row] = con.execute("SELECT * FROM conditions").fetchall()
+    ended = dict(zip(names, row, strict=True)) | {
+        "ts_end": START + timedelta(minutes=4, seconds=9.5)
+    }
+    values = summary.gather(build_case(conditions=[ended]))
+    whole = " ".join(text_of(summary_screen.screen(values, 200)))
+    assert "over at 14:24:09.5 (4 min 4 s)" in whole
