@@ -68,6 +68,13 @@ class Signatures:
     items: tuple[Signature, ...]
     unread: str | None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The event columns that `name_kinds` may fill, in the order of the schema."""
+        groups = {group for item in self.items for group in item.groups}
+        groups |= {"kind", "kinds", "severity", "raw_request_id", "id_parts", "attrs"}
+        return tuple(name for name in _TYPES if name in groups - {"request_id"})
+
     def table(self) -> pl.DataFrame:
         """Give one row per kind: kind, rank, timing, title, signatures (number of)."""
         counts = [
@@ -93,6 +100,8 @@ def name_kinds(records: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
     goes to `raw_request_id` as logged, ids of a list to `id_parts`; the caller makes
     them canonical. Groups that are no event column are merged into `attrs`.
     """
+    if "kind" in records.columns and not records["kind"].has_nulls():
+        return records.with_columns(kinds=_column(records, "kinds"))
     hits, found = match(records, signatures)
     size = records.height
     names = pl.Series([kind["name"] for kind in signatures.kinds], dtype=pl.String)
@@ -117,7 +126,10 @@ def name_kinds(records: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
     for name, parts in _captured(records, found).items():
         values = pl.concat(parts).unique("row", keep="first", maintain_order=True)
         new = _scatter(size, values["row"], values["value"])
-        columns[name] = pl.coalesce(_column(records, name), new)
+        old = _column(records, name)
+        if old.dtype not in {new.dtype, pl.Null}:  # formats may keep text until later
+            new = new.cast(old.dtype, strict=False)
+        columns[name] = pl.coalesce(old, new)
     columns["attrs"] = _attrs(records, found)
     return records.with_columns(**columns)
 

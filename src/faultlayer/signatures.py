@@ -189,7 +189,8 @@ def _regex_fault(pattern: str) -> str | None:
         re.compile(pattern)
         pl.Series([""]).str.contains(pattern)
     except (re.error, pl.exceptions.ComputeError) as error:
-        return str(error).splitlines()[0]
+        lines = str(error).splitlines()
+        return next((line for line in lines if line.startswith("error: ")), lines[0])
     return None
 
 
