@@ -21,8 +21,9 @@ blocks
 lines
 compile naming normalise
 formats pairs signatures unwrap
-rows take write
+rows take timeline write
 detect
+assemble
 parse
 prove
 queries
@@ -50,11 +51,6 @@ FENCES = {
         *("dossier", "lookup", "mutants", "rule_cases", "summary"),
     },
     "isal": {"decode"},
-    "polars": {
-        *("compile", "detect", "frame", "jsonl", "lines", "naming", "normalise"),
-        *("pairs", "parse", "prove", "rows", "signatures", "stamps", "take"),
-        *("unwrap", "write"),
-    },
     "rich": {"commands.*", "render"},
     "zstandard": {"decode"},
 }
