@@ -33,6 +33,10 @@ _INTERRUPTED = 130
 _TERMINATED = 143
 
 
+class _ReaderGoneError(Exception):
+    """Whoever read our output has seen enough, as `head` does."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -47,6 +51,13 @@ class LazyGroup(click.Group):
         module = importlib.import_module(f"faultlayer.commands.{COMMANDS[cmd_name][1]}")
         command: click.Command = module.command
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; a closed pipe would otherwise end as an error of click's."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderGoneError from error
 
     def format_commands(
         self,
@@ -85,8 +96,8 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("faultlayer: interrupted", err=True)
         return _INTERRUPTED
-    except BrokenPipeError:
-        # The reader has seen enough, as `head` does. Nothing more can be written.
+    except _ReaderGoneError:
+        # Nothing more can be written, not even by the interpreter on its way out.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
