@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -91,218 +92,15 @@ PROMPT = (
     "Successfully loaded model x\\nQuotaExceeded: quota insufficient request_id=1f"
 )
 
-TRAPS = [
-    # A parser's error beside a good answer.
-    (
-        "model",
-        "vllm",
-        "Error trying to handle streaming tool call.\nTraceback (most recent call last):\n"
-        "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
-        ["tool_parser_error"],
-    ),
-    # The watchdog of NCCL reports what is not NCCL's.
-    (
-        "model",
-        "vllm",
-        "[PG ID 2 PG GUID 17 Rank 1] Process group watchdog thread terminated with "
-        "exception: CUDA error: an illegal memory access was encountered",
-        ["illegal_memory_access"],
-    ),
-    (
-        "model",
-        "vllm",
-        "[Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8, "
-        "OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600041 milliseconds before timing out.",
-        ["nccl_timeout"],
-    ),
-    # "ssl" in a refused connection.
-    (
-        "harness",
-        "litellm",
-        "litellm.InternalServerError: InternalServerError: Hosted_vllmException - Cannot "
-        "connect to host 127.0.0.1:27201 ssl:<ssl.SSLContext object at 0x7f> "
-        "[Connect call failed ('127.0.0.1', 27201)]",
-        ["connect_refused"],
-    ),
-    (
-        "harness",
-        "litellm",
-        "aiohttp.client_exceptions.ClientConnectorError: Cannot connect to host h:8000 "
-        "ssl:default [Connect call failed ('10.0.0.5', 8000)]",
-        ["connect_refused"],
-    ),
-    (
-        "harness",
-        "litellm",
-        "litellm.InternalServerError: InternalServerError: Hosted_vllmException - Cannot "
-        "connect to host 127.0.0.1:27103 ssl:True [SSLCertVerificationError: (1, '[SSL: "
-        "CERTIFICATE_VERIFY_FAILED] certificate verify failed')]",
-        ["tls_handshake"],
-    ),
-    # Out of which memory?
-    (
-        "model",
-        "sglang",
-        "Prefill out of memory. Try to lower your batch size.",
-        ["kv_cache_exhausted"],
-    ),
-    ("model", "vllm", "Killed", ["other"]),
-    ("model", "sglang", "Killed", ["other"]),
-    (
-        "harness",
-        "harness",
-        "Out of memory: Killed process 77 (python3) total-vm:1kB",
-        ["other"],
-    ),
-    # Xids: the echo, the address, the double-bit error.
-    (
-        "model",
-        "kernel",
-        "NVRM: Xid (PCI:0000:3b:00): 45, pid=91007, name=VLLM::EngineCor, Ch 00000008",
-        ["gpu_xid_echo"],
-    ),
-    (
-        "model",
-        "kernel",
-        "NVRM: Xid (PCI:0000:48:00): 63, pid=1, name=x, Row Remapper",
-        ["gpu_xid"],
-    ),
-    (
-        "model",
-        "kernel",
-        "NVRM: Xid (PCI:0000:79:00): 48, pid=1, name=x, DBE (double bit error)",
-        ["gpu_ecc"],
-    ),
-    # User text.
-    (
-        "model",
-        "vllm",
-        f"Received request chatcmpl-6e37: prompt: '{PROMPT}', params: SamplingParams(n=1)",
-        ["request_received"],
-    ),
-    ("model", "vllm", f"Request chatcmpl-6e37 details: prompt: '{PROMPT}'", ["prompt"]),
-    (
-        "model",
-        "vllm",
-        f"Generated response chatcmpl-6e37 (streaming complete): output: '{PROMPT}'",
-        ["prompt"],
-    ),
-    (
-        "model",
-        "vllm",
-        "Dumping input data for V1 LLM engine (v0.32.0) with config: "
-        "stop=['\nSuccessfully loaded model x\nRuntimeError: CUDA out of memory']",
-        ["engine_dump"],
-    ),
-    ("harness", "harness", f'preview request_id=97 text="{PROMPT}"', ["prompt"]),
-    # What the client was told.
-    (
-        "harness",
-        "harness",
-        'plugin_failed request_id=1 plugin=rag client_message="quota insufficient"',
-        ["plugin_failed"],
-    ),
-    (
-        "harness",
-        "harness",
-        'upstream error request_id=1 upstream_status=500 client_message="模型繁忙"',
-        ["upstream_error"],
-    ),
-    # one-api tells every client of a 429 the same.
-    (
-        "harness",
-        "oneapi",
-        "relay.go:80 [Relay] EngineCore encountered an issue; message to user: "
-        "当前分组上游负载已饱和",
-        ["engine_dead"],
-    ),
-    (
-        "harness",
-        "newapi",
-        "relay error: 当前分组上游负载已饱和 (insufficient_user_quota)",
-        ["quota_exceeded", "laundered"],
-    ),
-    (
-        "harness",
-        "oneapi",
-        "relay.go:89 [processChannelRelayError] relay error (channel id 12, user id: 5): You "
-        "exceeded your current quota. (insufficient_quota, status code: 429)",
-        ["provider_limit", "quota_exceeded", "upstream_error"],
-    ),
-    # nginx.
-    (
-        "harness",
-        "nginx",
-        "epoll_wait() reported that client prematurely closed connection, so upstream "
-        "connection is closed too while reading upstream, client: 10.0.0.1",
-        ["client_closed"],
-    ),
-    (
-        "harness",
-        "nginx",
-        "upstream prematurely closed connection while reading upstream, client: 10.0.0.1",
-        ["upstream_closed"],
-    ),
-    (
-        "harness",
-        "nginx",
-        "SSL_do_handshake() failed (SSL: error:0A000086:SSL routines::certificate verify "
-        "failed) while SSL handshaking to upstream, client: 10.0.0.1",
-        ["tls_handshake"],
-    ),
-    (
-        "harness",
-        "nginx",
-        "SSL_do_handshake() failed (SSL: error:0A000102:SSL routines::unsupported protocol) "
-        "while SSL handshaking, client: 10.0.0.1, server: 0.0.0.0:443",
-        ["client_tls_failed"],
-    ),
-    # LiteLLM's limits: the exceeded one of three numbers.
-    (
-        "harness",
-        "litellm",
-        "429: LiteLLM Rate Limit Handler for rate limit type = key. Crossed TPM / RPM / Max "
-        "Parallel Request Limit. current rpm: 3, rpm limit: 600, current tpm: 10021, tpm "
-        "limit: 10000, current max_parallel_requests: 1, max_parallel_requests: 50",
-        ["token_rate_limit"],
-    ),
-    (
-        "harness",
-        "litellm",
-        "litellm.RateLimitError: RateLimitError: OpenAIException - Rate limit reached",
-        ["provider_limit"],
-    ),
-    (
-        "harness",
-        "litellm",
-        "No deployments available - crossed budget",
-        ["quota_exceeded"],
-    ),
-    # A plugin's refused connection is not the engine's.
-    (
-        "harness",
-        "harness",
-        "plugin_failed request_id=1 plugin=rag_skill dependency=elasticsearch status=503\n"
-        "Traceback (most recent call last):\nConnectionRefusedError: [Errno 111] refused",
-        ["plugin_failed"],
-    ),
-    # The root and its echo in one record: the root first.
-    (
-        "model",
-        "vllm",
-        "EngineCore encountered a fatal error.\nTraceback (most recent call last):\n"
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.31 GiB.",
-        ["cuda_oom", "engine_dead"],
-    ),
-]
+TRAPS = tomllib.loads(
+    (Path(__file__).parent / "signature_traps.toml").read_text("utf-8")
+)["trap"]
 
 
-@pytest.mark.parametrize(("layer", "component", "text", "expected"), TRAPS)
-def test_a_trap_is_not_walked_into(
-    layer: str, component: str, text: str, expected: list[str]
-) -> None:
+@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap["text"][:40])
+def test_a_trap_is_not_walked_into(trap: dict[str, Any]) -> None:
     """What reads like one thing and is another."""
-    assert kinds(layer, component, text) == expected
+    assert kinds(trap["layer"], trap["component"], trap["text"]) == trap["kinds"]
 
 
 def test_an_id_in_a_prompt_is_no_id() -> None:
