@@ -15,7 +15,10 @@ SELECT
     events.severity,
     events.request_id,
     events.id_parts,
-    events.engine,
+    CASE
+        WHEN events.layer = 'model' THEN coalesce(events.engine, events.clock_id)
+        ELSE events.engine
+    END AS engine,
     events.plugin,
     events.pool,
     events.user_id,

@@ -15,8 +15,8 @@ SELECT
     FILTER (WHERE events.model IS NOT NULL) AS model,
     arg_max(events.engine, events.event_id)
     FILTER (WHERE events.engine IS NOT NULL AND events.layer = 'harness') AS engine,
-    arg_max(events.engine, events.event_id)
-    FILTER (WHERE events.engine IS NOT NULL AND events.layer = 'model') AS model_label,
+    arg_max(coalesce(events.engine, events.clock_id), events.event_id)
+    FILTER (WHERE events.layer = 'model') AS model_label,
     arg_max(events.status, events.event_id)
     FILTER (WHERE events.status IS NOT NULL) AS status,
     bool_or(events.kind = 'request_accepted') AS accepted,

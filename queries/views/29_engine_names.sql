@@ -1,9 +1,9 @@
 -- title: Which engine of the harness writes which model log
 -- store: table
 WITH labels AS (
-    SELECT DISTINCT events.engine AS label
+    SELECT DISTINCT coalesce(events.engine, events.clock_id) AS label
     FROM events
-    WHERE events.layer = 'model' AND events.engine IS NOT NULL
+    WHERE events.layer = 'model' AND events.component <> 'kernel'
 ),
 
 names AS (

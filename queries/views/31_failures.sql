@@ -1,5 +1,16 @@
 -- title: The failed attempts, with what their access record says
 -- store: table
+WITH refused AS (
+    SELECT access.*
+    FROM access
+    WHERE access.status >= 400
+    UNION ALL
+    SELECT access.*
+    FROM access
+    SEMI JOIN broken ON access.event_id = broken.event_id
+    WHERE access.status < 400
+)
+
 SELECT
     attempts.attempt_id,
     attempts.request_id,
@@ -18,18 +29,18 @@ SELECT
     attempts.forwarded,
     attempts.source_id,
     log_dir(sources.path) AS log_dir,
-    access.event_id IS NOT NULL AS has_access,
-    access.forwarded AS edge_forwarded,
-    access.client,
-    access.message AS request,
-    access.duration_ms,
-    access.upstream_connect_ms,
-    access.upstream_header_ms,
-    access.upstream_response_ms,
-    access.upstream_hops,
-    access.upstream_addr,
-    coalesce(access.upstream_hops, 0) > 0 AS tried_upstream
+    refused.event_id IS NOT NULL AS has_access,
+    refused.forwarded AS edge_forwarded,
+    refused.client,
+    refused.message AS request,
+    refused.duration_ms,
+    refused.upstream_connect_ms,
+    refused.upstream_header_ms,
+    refused.upstream_response_ms,
+    refused.upstream_hops,
+    refused.upstream_addr,
+    coalesce(refused.upstream_hops, 0) > 0 AS tried_upstream
 FROM attempts
 INNER JOIN sources ON attempts.source_id = sources.source_id
-LEFT JOIN access ON attempts.attempt_id = access.event_id
+LEFT JOIN refused ON attempts.attempt_id = refused.event_id
 WHERE attempts.failed
