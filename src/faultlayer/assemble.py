@@ -59,7 +59,7 @@ class Assembly:
             first = detect.order_of(self._definitions, choices)
             names = {one.name for one, _ in first}
             others: Order = [
-                (one, one.patterns)
+                (one, [p for p in one.patterns if not (p.weak or p.shared or p.more)])
                 for one in self._definitions.formats
                 if one.name not in names and not one.weak and not self._detection.forced
             ]
@@ -73,12 +73,13 @@ class Assembly:
         else:
             logical = unwrap.plain(lines)
         text = detect.clean(logical.get_column("text"))
-        hits = self._take(logical, text)
-        framed = any(hit.format.framing != "line" for hit in hits)
+        found = self._take(logical, text)
+        hits = [hit for hit in found if not hit.pattern.more]
+        framed = any(hit.format.framing != "line" for hit in found)
         taken = sum(len(hit.fields) for hit in hits)
         if not framed and taken == len(logical) and self._wrapper is None:
             return self._flat(logical, text, hits, lines.clear())
-        record, attached = self._records(logical, text, hits)
+        record, attached = self._records(logical, text, found)
         cut = None if last else self._cut(logical, record, attached)
         return self._framed(lines, logical, text, hits, record, attached, cut)
 
@@ -137,7 +138,7 @@ class Assembly:
         ).join(found, on="row", how="left", maintain_order="left")
         table = table.with_columns(
             pl.coalesce("body", "text").alias("body"),
-            pl.col("weak").is_not_null().alias("taken"),
+            pl.col("taken").fill_null(value=False),
             pl.col("weak").fill_null(value=False),
             pl.col("single").fill_null(value=False),
         )
@@ -240,8 +241,9 @@ class Assembly:
         pieces: list[pl.Expr | pl.Series] = [pl.col("message")]
         if rest.null_count() < len(rest):
             pieces.append(rest)
-        if "trace" in hit.fields.columns:
-            pieces.append(hit.fields.get_column("trace").alias("trace"))
+        trace = rows.trace_of(hit.format, hit.fields)
+        if trace is not None:
+            pieces.append(trace)
         if more is not None and more.null_count() < len(more):
             pieces.append(more)
         whole: pl.Expr = pl.col("message")
@@ -286,6 +288,7 @@ class Assembly:
 
 _KNOWN: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
     "row": pl.UInt32,
+    "taken": pl.Boolean,
     "weak": pl.Boolean,
     "single": pl.Boolean,
     "severity": pl.String,
@@ -301,12 +304,13 @@ def _known(hit: Hit, size: int) -> pl.DataFrame:
     none = pl.lit(None, pl.String)
     framed = hit.format.framing != "line"
     exprs = {
+        "taken": pl.lit(not hit.pattern.more),
         "weak": pl.lit(hit.pattern.weak),
         "single": pl.lit(hit.pattern.single or not framed),
         "severity": rows.severity_of(hit.pattern, fields),
         "process": pl.col("process") if "process" in fields.columns else none,
         "header": pl.col("header") if "header" in fields.columns else none,
-        "body": pl.col("message") if "header" in fields.columns else none,
+        "body": pl.col("message") if {"header", "process"} & set(fields.columns) else none,
     }
     at = all_rows(size) if hit.rows is None else hit.rows
     return fields.select(at.alias("row"), *(expr.alias(name) for name, expr in exprs.items()))

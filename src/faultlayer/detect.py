@@ -1,6 +1,6 @@
 """Tells what wrote a file, by content, per stream, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -120,21 +120,26 @@ def choose(
     wrapper, host = _wrapper(head, definitions)
     logical = unwrap.unwrap(head, wrapper) if wrapper else unwrap.plain(head)
     reasons: list[str] = []
-    streams: dict[str, tuple[Choice, ...]] = {}
+    choices: dict[str, tuple[Choice, ...]] = {}
     zones: dict[str, int] = {}
     first: tuple[datetime, bool] | None = None
-    for stream in unwrap.streams(logical):
-        part = logical.filter(pl.col("stream") == stream)
-        text = clean(part.get_column("text"))
-        nonblank = text.str.strip_chars() != ""
-        part, text = part.filter(nonblank), text.filter(nonblank)
-        scores = _scores(text, definitions, forced)
-        streams[stream] = tuple(
-            (score.format.name, _order(score)) for score in scores
-        )
+    parts = {
+        stream: _text_of(logical.filter(pl.col("stream") == stream))
+        for stream in unwrap.streams(logical)
+    }
+    ranked = _ranked(
+        {stream: _scores(text, definitions, forced) for stream, (_, text) in parts.items()},
+        {stream: len(text) for stream, (_, text) in parts.items()},
+        forced=forced is not None,
+    )
+    for stream, scores in ranked.items():
+        part, text = parts[stream]
+        choices[stream] = tuple((score.format.name, _order(score)) for score in scores)
         label = f" on {stream}" if stream else ""
-        for score in scores:
-            reasons.append(f"{score.format.name}: {score.total} of {len(text)} lines{label}")
+        reasons += [
+            f"{score.format.name}: {score.total} of {len(text)} lines{label}"
+            for score in scores
+        ]
         found = _first_stamp(scores, text)
         if found is not None:
             zone = _zone(scores[0], part, text) if wrapper else None
@@ -149,7 +154,7 @@ def choose(
     prefix = f"{wrapper.name} around " if wrapper else ""
     return Detection(
         wrapper=wrapper.name if wrapper else None,
-        streams=streams,
+        streams=choices,
         zones=zones,
         reason=prefix + ("; ".join(reasons) or "no format takes its first lines"),
         first_ts=first[0] if first else None,
@@ -172,26 +177,49 @@ def _wrapper(
     return None, None
 
 
+def _text_of(part: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+    """Give the lines that are not blank, and their text."""
+    text = clean(part.get_column("text"))
+    nonblank = text.str.strip_chars() != ""
+    return part.filter(nonblank), text.filter(nonblank)
+
+
 def _scores(
     text: pl.Series, definitions: Definitions, forced: str | None
 ) -> list[_Score]:
-    scores = [
+    return [
         _score(format_, text)
         for format_ in definitions.formats
         if forced is None or format_.name == forced
     ]
-    if forced is not None:
-        return scores
-    strong = [one for one in scores if one.own and not one.format.weak]
-    strong.sort(key=lambda one: (-one.total, -one.own, one.format.name))
-    # Weak formats take lines of any program, so they need most of a file to themselves.
-    weak = [
-        one
-        for one in scores
-        if one.format.weak and one.own > _WEAK * len(text) and not strong
-    ]
-    weak.sort(key=lambda one: (-one.total, one.format.name))
-    return strong + weak
+
+
+def _ranked(
+    scores: Mapping[str, list[_Score]], sizes: Mapping[str, int], *, forced: bool
+) -> dict[str, list[_Score]]:
+    """Give the formats of each stream, the likeliest first.
+
+    The streams of a container are of one program: what one of them shows counts for all.
+    """
+    if forced:
+        return dict(scores)
+    own: dict[str, int] = {}
+    for one in (score for each in scores.values() for score in each):
+        own[one.format.name] = own.get(one.format.name, 0) + one.own
+    ranked = {}
+    for stream, each in scores.items():
+        known = [one for one in each if one.total and own[one.format.name]]
+        strong = [one for one in known if not one.format.weak]
+        # Weak formats take lines of any program, so they need a file to themselves.
+        weak = [
+            one
+            for one in known
+            if one.format.weak and not strong and one.own > _WEAK * sizes[stream]
+        ]
+        ranked[stream] = sorted(
+            strong + weak, key=lambda one: (-one.total, -own[one.format.name], one.format.name)
+        )
+    return ranked
 
 
 def _score(format_: Format, text: pl.Series) -> _Score:
@@ -201,7 +229,7 @@ def _score(format_: Format, text: pl.Series) -> _Score:
         count = len(hit.fields)
         score.hits[format_.patterns.index(hit.pattern)] += count
         score.total += count
-        if not (hit.pattern.shared or hit.pattern.weak):
+        if not (hit.pattern.shared or hit.pattern.weak or hit.pattern.more):
             score.own += count
     return score
 

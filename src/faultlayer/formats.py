@@ -43,17 +43,19 @@ _PLACES: Final = frozenset(
 )
 # Names that fields may have besides event columns: they steer framing and signatures.
 _SPECIAL: Final = frozenset({"level", "process", "header", "trace"})
+KINDS: Final = ("", "number", "ratio", "time")
 EPOCHS: Final = ("epoch_s", "epoch_ms", "epoch_us", "uptime_s")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where a value comes from: the first source that is not null, times `scale`."""
+    """Where a value comes from: the first source that says something, times `scale`."""
 
     sources: tuple[str, ...]
     scale: float = 1.0
-    kind: str = ""  # "", ratio, time: how an attribute is brought to one form
+    kind: str = ""  # how an attribute is brought to one form, one of `KINDS`
     values: Mapping[str, str] | None = None
+    join: str | None = None  # all sources with this between, instead of the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,11 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """Fields of nginx's upstream lists; empty where the log has none."""
+    """Fields of nginx's upstream lists, by preference; empty where there is none."""
 
-    connect: str = ""
-    header: str = ""
-    response: str = ""
+    connect: tuple[str, ...]
+    header: tuple[str, ...]
+    response: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ class Pattern:
     `weak`: such a line only begins a record where it cannot go on with one.
     `single`: never followed by lines of the same record.
     `shared`: says nothing about which program wrote the file.
+    `more`: never begins a record; tells whose record it goes on with.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Pattern:
     weak: bool
     single: bool
     shared: bool
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,7 @@ _PATTERN: Final = (
     "weak",
     "single",
     "shared",
+    "more",
 )
 _JSON: Final = ("require", "one_of", "forbid", "keys", "values", "list_key")
 
@@ -270,7 +275,11 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
         attrs=dict(_fields(reader, top, "attrs", groups)),
         raw_json=frozenset(reader.texts_of(head, "raw_json")),
         drop=frozenset(reader.texts_of(head, "drop")),
-        upstream=Upstream(**upstream) if upstream else None,
+        upstream=Upstream(
+            *(reader.texts_of(upstream, key) for key in ("connect", "header", "response"))
+        )
+        if upstream
+        else None,
         extracts=extracts,
         pairs=reader.text_of(head, "pairs") or None,
         engine_ids=reader.flag_of(head, "engine_ids"),
@@ -310,6 +319,7 @@ def _patterns(
             weak=reader.flag_of(table, "weak"),
             single=reader.flag_of(table, "single"),
             shared=reader.flag_of(table, "shared"),
+            more=reader.flag_of(table, "more"),
         )
 
 
@@ -355,20 +365,26 @@ def _fields(
         return
     for column, value in raw.items():
         table = value if isinstance(value, dict) else {"from": value}
-        table = reader.table(table, column, ("from", "scale", "as", "values"))
+        table = reader.table(table, column, ("from", "scale", "as", "values", "join"))
         sources = reader.texts_of(table, "from")
         for source in sources:
-            if source.partition(".")[0] not in groups:
-                reader.wrong(f"no pattern has the field {source!r}", column)
+            for name in names_in(source):
+                if name not in groups:
+                    reader.wrong(f"no pattern has the field {name!r}", column)
         scale = table.get("scale", 1)
         if isinstance(scale, bool) or not isinstance(scale, int | float):
             reader.wrong("scale must be a number", column)
             scale = 1
         kind = reader.text_of(table, "as")
-        if kind not in {"", "ratio", "time"}:
-            reader.wrong("as must be ratio or time", column)
-        values = table.get("values")
-        yield column, Field(sources, float(scale), kind, values)
+        if kind not in KINDS:
+            reader.wrong("as must be number, ratio or time", column)
+        values, join = table.get("values"), table.get("join")
+        yield column, Field(sources, float(scale), kind, values, join)
+
+
+def names_in(source: str) -> list[str]:
+    """Give the fields of a source: `a`, `a.key` of JSON, or `a b` joined by a space."""
+    return [name.partition(".")[0] for name in source.split(" ")]
 
 
 def _stamps(

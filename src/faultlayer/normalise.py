@@ -28,6 +28,11 @@ _LONGEST_NULL: Final = 18
 _HEX_ID: Final = 32
 _UUID: Final = r"(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 SEVERITIES: Final = {
+    # One letter: glog, as in `[rank0]:[E1103 ...`.
+    "i": "info",
+    "w": "warning",
+    "e": "error",
+    "f": "critical",
     "trace": "debug",
     "debug": "debug",
     "info": "info",
@@ -258,28 +263,25 @@ def escaped(value: pl.Expr) -> pl.Expr:
 # ---------------------------------------------------------------- upstream lists
 
 
-def upstream(
-    frame: pl.DataFrame, connect: str, header: str, response: str
-) -> pl.DataFrame:
+def upstream(lists: Mapping[str, pl.Series]) -> pl.DataFrame:
     """Give the last times (ms), `upstream_hops`, `forwarded` and the lists as logged.
 
-    An empty name stands for a field that the log does not have. Lists are split at `, `
-    and ` : ` only: addresses and ports hold `:` as well.
+    `lists` has connect, header and response, as far as the log has them. They are split
+    at `, ` and ` : ` only: addresses and ports hold `:` as well.
     """
-    names = {"connect": connect, "header": header, "response": response}
-    present = {part: name for part, name in names.items() if name}
-    times = frame.select(
-        pl.col(name).cast(pl.Float64, strict=False).alias(part)
-        for part, name in present.items()
+    logged = pl.DataFrame(
+        {part: column.cast(pl.String) for part, column in lists.items()}
     )
-    logged = frame.select(pl.col(name).alias(part) for part, name in present.items())
+    size = len(logged)
+    present = logged.columns
+    times = logged.select(pl.all().cast(pl.Float64, strict=False))
     silent = logged.select(
         pl.all_horizontal(pl.all().is_in(["-", ""]) | pl.all().is_null())
     ).to_series()
-    lists = pl.any_horizontal(
+    several = pl.any_horizontal(
         pl.col(part).str.contains(r", | : ") for part in present
     )
-    many = logged.select(lists.fill_null(value=False)).to_series()
+    many = logged.select(several.fill_null(value=False)).to_series()
     reached = [part for part in ("connect", "header") if part in present]
     forwarded: pl.Expr = pl.any_horizontal(
         pl.col(part).is_not_null() for part in reached
@@ -297,7 +299,7 @@ def upstream(
     rows = many.arg_true()
     if len(rows):
         _put_lists(columns, logged[rows.to_list()], rows, reached)
-    nothing = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(frame))
+    nothing = pl.Series([None], dtype=pl.Float64).new_from_index(0, size)
     result = pl.DataFrame(
         {
             f"upstream_{part}_ms": columns.get(part, nothing)
@@ -332,7 +334,10 @@ def _put_lists(
         pl.all()
         .str.replace_all(" : ", ", ", literal=True)
         .str.split(", ")
-        .list.eval(pl.element().cast(pl.Float64, strict=False))
+        # A state without a peer prints nothing before " : ".
+        .list.eval(
+            pl.element().filter(pl.element() != "").cast(pl.Float64, strict=False)
+        )
     )
     for part in logged.columns:
         last = (items.get_column(part).list.last() * 1000).round(6)

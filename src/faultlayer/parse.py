@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from faultlayer import assets, formats, schema, signatures, unwrap
+from faultlayer import assets, formats, normalise, schema, signatures, unwrap
 from faultlayer.assemble import Assembly
 from faultlayer.blocks import open_source
 from faultlayer.detect import Definitions, Detection, sniff
@@ -32,7 +32,10 @@ _MESSAGE_CHARS: Final = 4096
 _YEAR: Final = 2000
 _NO_LINES: Final = pl.DataFrame(schema=SCHEMA)
 _NO_EVENTS: Final = pl.DataFrame()
-_NO_NAMES: Final = frozenset({"", "model", "logs", "log", "vllm", "engine", "-"})
+# Folders that say which layer a log is of, not which engine.
+_NO_ENGINES: Final = frozenset(
+    {"", "-", "model", "models", "logs", "log", "vllm", "engine", "engines", "host"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +213,11 @@ class _Run:
             else:
                 events = pl.concat([events.filter(~unnamed), named.select(events.columns)])
                 events = events.sort("line")
+        label = self._source.label
+        if label not in _NO_ENGINES:
+            here = (pl.col("layer") == "model") & (pl.col("component") != "kernel")
+            named_engine = pl.coalesce("engine", pl.when(here).then(pl.lit(label)))
+            events = events.with_columns(named_engine.alias("engine"))
         text = pl.col("text")
         cut = pl.when(text.str.len_bytes() > _MESSAGE_CHARS).then(text.str.head(_MESSAGE_CHARS))
         return events.with_columns(
@@ -264,4 +272,30 @@ def _with_columns(events: pl.DataFrame) -> pl.DataFrame:
 
 def _canonical(named: pl.DataFrame, definitions: Definitions) -> pl.DataFrame:
     """Bring ids that signatures captured to the canonical spelling."""
-    return named
+    engines = [one.name for one in definitions.formats if one.engine_ids]
+    fresh = named.select(
+        pl.col("request_id").is_null()
+        & (pl.col("raw_request_id").is_not_null() | pl.col("id_parts").is_not_null())
+    ).to_series()
+    if not fresh.any():
+        return named
+    parts = []
+    for mask, engine in (
+        (fresh & named.get_column("_format").is_in(engines), True),
+        (fresh & ~named.get_column("_format").is_in(engines), False),
+    ):
+        part = named.filter(mask)
+        if len(part):
+            found = normalise.ids(part.get_column("raw_request_id"), engine=engine)
+            one = pl.element()
+            lists = pl.col("id_parts").list.eval(
+                normalise.canonical(one, engine=engine).drop_nulls()
+            )
+            parts.append(
+                part.with_columns(
+                    found.get_column("request_id"),
+                    found.get_column("raw_request_id"),
+                    pl.coalesce(lists, found.get_column("id_parts")).alias("id_parts"),
+                )
+            )
+    return pl.concat([named.filter(~fresh), *parts]).sort("line")

@@ -1,13 +1,13 @@
 """Turns what a pattern captured into event columns, a block at a time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import polars as pl
 import pyarrow as pa
 
 from faultlayer import normalise, pairs, schema, stamps
-from faultlayer.formats import Field, Format, Pattern
+from faultlayer.formats import Field, Format, Pattern, names_in
 
 _TYPES: Final[Mapping[pa.DataType, type[pl.DataType]]] = {
     pa.string(): pl.String,
@@ -49,16 +49,25 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
     """
     fields = _with_extracts(format_, fields)
     fields = _without_hex(fields)
-    taken = {source.partition(".")[0] for source in _sources(format_)} | format_.drop
+    taken = {name for source in _sources(format_) for name in names_in(source)}
+    taken |= format_.drop
     out = stamps_of(format_, fields)
     out = out.hstack(_columns(format_, fields))
     taken |= {name for name in fields.columns if name in _OWN} | _STEERING
     if format_.upstream:
         up = format_.upstream
-        present = [name if name in fields.columns else "" for name in (up.connect, up.header, up.response)]
-        taken |= set(present)
-        if any(present):
-            out = out.hstack(normalise.upstream(fields, *present))
+        times = {
+            part: _first(fields, sources)
+            for part, sources in zip(
+                ("connect", "header", "response"),
+                (up.connect, up.header, up.response),
+                strict=True,
+            )
+        }
+        taken |= {*up.connect, *up.header, *up.response}
+        present = {part: column for part, column in times.items() if column is not None}
+        if present:
+            out = out.hstack(normalise.upstream(present))
     lists = [name for name in ("uct", "uht", "urt") if name in out.columns]
     rest = out.get_columns()[len(out.columns) - len(lists) :]
     out = out.drop(lists)
@@ -74,6 +83,14 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
     out = out.with_columns(attrs.alias("attrs"))
     out = _with_ids(format_, out)
     return _fixed(format_, pattern, out)
+
+
+def _first(fields: pl.DataFrame, names: Sequence[str]) -> pl.Series | None:
+    """Give the first of these fields that is there, of several the first not null."""
+    present = [name for name in names if name in fields.columns]
+    if len(present) > 1:
+        return fields.select(pl.coalesce(present)).to_series()
+    return fields.get_column(present[0]) if present else None
 
 
 def _plain(column: pl.Series) -> pl.Series:
@@ -155,8 +172,12 @@ def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
     """Give the first of a field's sources that says something, as text or number."""
     exprs = []
     for source in field.sources:
+        if not set(names_in(source)) <= set(fields.columns):
+            continue
         name, _, path = source.partition(".")
-        if name not in fields.columns:
+        if " " in source:
+            parts = [normalise.text(pl.col(one)) for one in names_in(source)]
+            exprs.append(pl.concat_str(parts, separator=" "))
             continue
         expr = pl.col(name)
         if path:
@@ -166,7 +187,10 @@ def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
         exprs.append(expr)
     if not exprs:
         return None
-    value = exprs[0] if len(exprs) == 1 else pl.coalesce(exprs)
+    if field.join is not None:
+        value = pl.concat_str(exprs, separator=field.join)
+    else:
+        value = exprs[0] if len(exprs) == 1 else pl.coalesce(exprs)
     if field.values:
         value = value.replace_strict(dict(field.values), default=value)
     return value
@@ -177,7 +201,7 @@ def _columns(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
     for column in TYPES:
         field = format_.fields.get(column)
         if field is None:
-            if column not in fields.columns or column not in _OWN:
+            if column not in fields.columns or column not in _OWN - format_.drop:
                 continue
             field = Field((column,))
         value = _value(field, fields)
@@ -188,8 +212,9 @@ def _columns(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
             exprs[column] = value if column == "message" else normalise.text(value)
         else:
             exprs[column] = normalise.number(value, TYPES[column], field.scale)
-    if "level" in fields.columns:
-        exprs["severity"] = normalise.severity(pl.col("level"))
+    level = _value(format_.fields.get("level", Field(("level",))), fields)
+    if level is not None:
+        exprs["severity"] = normalise.severity(level)
     return fields.select(**exprs)
 
 
@@ -201,7 +226,7 @@ def _attrs(format_: Format, fields: pl.DataFrame) -> list[pl.Series]:
             continue
         if field.kind == "ratio":
             value = normalise.ratio(value)
-        elif field.scale != 1:
+        elif field.kind == "number" or field.scale != 1:
             value = normalise.number(value, pl.Float64, field.scale)
         column = fields.select(value.alias(name)).to_series()
         if field.kind == "time":
@@ -269,6 +294,12 @@ def _fixed(format_: Format, pattern: Pattern, out: pl.DataFrame) -> pl.DataFrame
     return out.with_columns(
         pl.lit(value, TYPES.get(name, pl.String)).alias(name) for name, value in constants.items()
     )
+
+
+def trace_of(format_: Format, fields: pl.DataFrame) -> pl.Series | None:
+    """Give the traceback that a JSON record holds in a field of its own."""
+    value = _value(format_.fields.get("trace", Field(("trace",))), fields)
+    return None if value is None else fields.select(value.alias("trace")).to_series()
 
 
 def severity_of(pattern: Pattern, fields: pl.DataFrame) -> pl.Expr:

@@ -88,11 +88,13 @@ def read(text: pl.Series, formats: Sequence[str]) -> pl.DataFrame:
 
 def nothing(size: int) -> pl.DataFrame:
     """Give the answer of `read` for records without a stamp."""
-    return pl.DataFrame({"n": pl.int_range(size, eager=True)}).select(
-        pl.lit(None, pl.Datetime("us")).alias("ts"),
-        pl.lit(None, pl.Int64).alias("precision"),
-        pl.lit(value=False).alias("zoned"),
-        pl.lit(value=False).alias("yearless"),
+    return pl.DataFrame(
+        {
+            "ts": pl.repeat(None, size, eager=True, dtype=pl.Datetime("us")),
+            "precision": pl.repeat(None, size, eager=True, dtype=pl.Int64),
+            "zoned": pl.repeat(False, size, eager=True, dtype=pl.Boolean),  # noqa: FBT003
+            "yearless": pl.repeat(False, size, eager=True, dtype=pl.Boolean),  # noqa: FBT003
+        }
     )
 
 
