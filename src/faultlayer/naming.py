@@ -257,7 +257,8 @@ def _captured(records: pl.DataFrame, found: _Found) -> dict[str, list[pl.DataFra
             updates.setdefault(name, []).append(part)
         if item.ids:
             part = frame.select("row", value="id_parts")
-            part = part.filter(pl.col("value").list.len() > 0)
+            least = 1 if "request_id" in item.groups else 0  # one id is no list
+            part = part.filter(pl.col("value").list.len() > least)
             updates.setdefault("id_parts", []).append(part)
         if item.severity:
             part = frame.select("row", value=pl.lit(item.severity))
