@@ -213,6 +213,7 @@ def token_budget() -> Scenario:
             completion_tokens=completion,
         )
         s.line(t + 2.41, 2.41, 200, ("0.000", "2.400", "2.405"), rid, size=2222)
+        _ledger(book, t + 0.006, "reserve", rid, "ivo")
         _ledger(
             book,
             t + 2.402,
