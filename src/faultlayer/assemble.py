@@ -141,6 +141,7 @@ class Assembly:
             pl.col("taken").fill_null(value=False),
             pl.col("weak").fill_null(value=False),
             pl.col("single").fill_null(value=False),
+            pl.col("more").fill_null(value=False),
         )
         return frame.records(table), table
 
@@ -291,6 +292,7 @@ _KNOWN: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
     "taken": pl.Boolean,
     "weak": pl.Boolean,
     "single": pl.Boolean,
+    "more": pl.Boolean,
     "severity": pl.String,
     "process": pl.String,
     "header": pl.String,
@@ -307,6 +309,7 @@ def _known(hit: Hit, size: int) -> pl.DataFrame:
         "taken": pl.lit(not hit.pattern.more),
         "weak": pl.lit(hit.pattern.weak),
         "single": pl.lit(hit.pattern.single or not framed),
+        "more": pl.lit(hit.pattern.more),
         "severity": rows.severity_of(hit.pattern, fields),
         "process": pl.col("process") if "process" in fields.columns else none,
         "header": pl.col("header") if "header" in fields.columns else none,

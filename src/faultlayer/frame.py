@@ -47,8 +47,8 @@ def records(lines: pl.DataFrame) -> pl.Series:
     """Give each line the index of the line that its record begins with.
 
     `lines` has: line (number), stream, body (text after the head), and for lines that a
-    pattern took: taken, weak, single, severity, process, header (text that is repeated
-    on each line of one record). `NOTHING` marks lines of no record, `BLANK` empty ones.
+    pattern took: taken, weak, single, more, severity, process, header (text that is
+    repeated on each line of one record). `NOTHING` marks lines of no record, `BLANK` empty ones.
     """
     frame = lines.select(
         pl.int_range(pl.len(), dtype=pl.Int64).alias("row"),
@@ -61,6 +61,7 @@ def records(lines: pl.DataFrame) -> pl.Series:
         "taken",
         pl.col("taken").and_(~pl.col("weak")).alias("strong"),
         "single",
+        "more",
         pl.col("severity").is_in(_URGENT).fill_null(value=False).alias("urgent"),
         pl.col("severity").is_null().alias("plain"),
         "header",
@@ -133,26 +134,29 @@ def _states(frame: pl.DataFrame) -> pl.DataFrame:
         .then(pl.col("open") | pl.col("alarmed"))
         .when(shape == "T")
         .then(pl.lit(value=True))
-        .otherwise(pl.col("open"))
+        .otherwise(pl.col("open") | pl.col("more"))
     )
     blank = shape == "B"
     fresh = taken & (pl.col("edge") | ~goes_on)
     lost = ~taken & ~blank & (pl.col("edge") | ~goes_on)
     frame = frame.with_columns(
-        pl.when(fresh)
-        .then("row")
-        .when(lost)
-        .then(pl.lit(NOTHING, pl.Int64))
-        .when(blank & pl.col("edge"))
-        .then(pl.lit(NOTHING, pl.Int64))
-        .alias("start"),
-        pl.when(fresh).then(pl.col("single")).when(lost).then(pl.lit(value=False)).alias("closed"),
-        (fresh | lost).alias("decided"),
+        fresh.alias("fresh"), lost.alias("lost"), (fresh | lost).alias("decided")
     )
-    frame = frame.with_columns(
-        pl.col("start").forward_fill().over("group").alias("record"),
-        pl.col("closed").forward_fill().over("group").alias("closed"),
+    # A line that would go on with what is no record, or with one that has ended, begins
+    # one where it can.
+    frame = _settled(frame)
+    stranded = (
+        taken
+        & ~pl.col("fresh")
+        & (pl.col("closed") | (pl.col("record") == NOTHING)).fill_null(value=True)
     )
+    frame = frame.with_columns(stranded.alias("stranded"))
+    if frame.get_column("stranded").any():
+        run = pl.col("decided").cum_sum()
+        first = pl.col("stranded") & (pl.col("stranded").cum_sum().over(run) == 1)
+        frame = frame.with_columns((pl.col("fresh") | first).alias("fresh"))
+        frame = _settled(frame)
+    fresh = pl.col("fresh")
     ends = pl.col("closed").fill_null(value=True) & ~fresh
     frame = frame.with_columns(
         pl.when(ends & ~blank).then(pl.lit(NOTHING, pl.Int64)).otherwise("record").alias("record")
@@ -166,4 +170,22 @@ def _states(frame: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(BLANK, pl.Int64))
         .otherwise("record")
         .alias("record"),
+    )
+
+
+def _settled(frame: pl.DataFrame) -> pl.DataFrame:
+    """Carry each decision on to the lines that go on with it."""
+    fresh, lost = pl.col("fresh"), pl.col("lost")
+    blank = (pl.col("shape") == "B") & pl.col("edge")
+    frame = frame.with_columns(
+        pl.when(fresh)
+        .then("row")
+        .when(lost | blank)
+        .then(pl.lit(NOTHING, pl.Int64))
+        .alias("start"),
+        pl.when(fresh).then("single").when(lost).then(pl.lit(value=False)).alias("shut"),
+    )
+    return frame.with_columns(
+        pl.col("start").forward_fill().over("group").alias("record"),
+        pl.col("shut").forward_fill().over("group").alias("closed"),
     )

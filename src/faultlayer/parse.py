@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import polars as pl
 
@@ -81,6 +81,14 @@ class SourceResult:
         return asdict(self)
 
 
+class Sink(Protocol):
+    """Takes finished rows."""
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Take rows, in the order of the source."""
+        ...
+
+
 def load_definitions(
     parsers: assets.Traversable | None = None, *, prove: bool = False
 ) -> Definitions:
@@ -112,7 +120,7 @@ def parse_source(
         Writer(events_path, schema.EVENTS_RAW, "request_id") as events,
         Writer(rejects_path, schema.REJECTS) as rejects,
     ):
-        run = _Run(source, detection, definitions, options, events, rejects)
+        run = Run(source, detection, definitions, options, events, rejects)
         with open_source(source, block_bytes) as opened:
             for block in opened:
                 run.add(lines_of(block))
@@ -128,7 +136,7 @@ def parse_source(
     return result
 
 
-class _Run:
+class Run:
     """The state of one source between blocks."""
 
     def __init__(
@@ -137,8 +145,8 @@ class _Run:
         detection: Detection,
         definitions: Definitions,
         options: ParseOptions,
-        events: Writer,
-        rejects: Writer,
+        events: Sink,
+        rejects: Sink,
     ) -> None:
         self._source = source
         self._signatures = definitions.signatures

@@ -50,7 +50,7 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
     fields = _with_extracts(format_, fields)
     fields = _without_hex(fields)
     taken = {name for source in _sources(format_) for name in names_in(source)}
-    taken |= format_.drop
+    taken = (taken | format_.drop) - format_.raw_json
     out = stamps_of(format_, fields)
     out = out.hstack(_columns(format_, fields))
     taken |= {name for name in fields.columns if name in _OWN} | _STEERING
