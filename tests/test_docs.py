@@ -1,5 +1,6 @@
 """The pages say what holds: commands, examples with their output, links, columns."""
 
+import dataclasses
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from faultlayer import assets, database, queries, schema
+from faultlayer import assets, database, formats, parse, prove, queries, schema
 from faultlayer.cli import group
 from faultlayer.schema import Column
 
@@ -149,6 +150,19 @@ def test_a_changed_output_is_seen() -> None:
     assert _play(page, lambda _: "read in 2.1 s\nmore\nend\n") == page
     other = "```console\n$ faultlayer a\nread in 2.1 s\nfin\n$ ls\nx\n```\n"
     assert _play(page, lambda _: "read in 2.1 s\nfin\n") == other
+
+
+@pytest.mark.checkout
+def test_the_example_of_a_format_is_one(root: Path) -> None:
+    """The worked example of parsers/README.md loads, and its samples hold."""
+    page = (root / "parsers" / "README.md").read_text("utf-8")
+    text = page.split("```toml\n")[1].split("```")[0]
+    example = formats.read("parsers/harness/our_edge.toml", text, "harness")
+    assert example is not None
+    known = parse.load_definitions()
+    known = dataclasses.replace(known, formats=(*known.formats, example))
+    assert prove.problems_of(example, known) == []
+    assert example.samples[0].line in page.split("```toml")[0]
 
 
 @pytest.mark.checkout
