@@ -26,7 +26,8 @@ _CATALOGUE = "case.duckdb"
 _FOLDERS = ("events", "rejects")
 _LOCK = ".lock"
 _SPILL = ".spill"
-_CHUNK = 1 << 20
+# A quota or a limit on the size of files ends a run as a full disk does.
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +436,7 @@ def _disk_full(error: BaseException) -> BaseException | None:
     """Find the full disk behind an error, whoever of our libraries reports it."""
     seen: BaseException | None = error
     while seen is not None:
-        full = isinstance(seen, OSError) and seen.errno in {errno.ENOSPC, errno.EDQUOT}
+        full = isinstance(seen, OSError) and seen.errno in _FULL
         if full or "no space left on device" in str(seen).lower():
             return seen
         seen = seen.__cause__ or seen.__context__

@@ -9,6 +9,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from types import FrameType
 
@@ -37,6 +38,10 @@ class _ReaderGoneError(Exception):
     """Whoever read our output has seen enough, as `head` does."""
 
 
+class _InterruptedError(Exception):
+    """Ctrl-C; as an error of ours, since click prints an empty line for its own."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -53,11 +58,13 @@ class LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; a closed pipe would otherwise end as an error of click's."""
+        """Run a command; click would end these in its own way."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise _ReaderGoneError from error
+        except (KeyboardInterrupt, click.Abort) as error:
+            raise _InterruptedError from error
 
     def format_commands(
         self,
@@ -93,9 +100,6 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("faultlayer: interrupted", err=True)
-        return _INTERRUPTED
     except _ReaderGoneError:
         # Nothing more can be written, not even by the interpreter on its way out.
         with contextlib.suppress(OSError):
@@ -104,14 +108,35 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if not _is_interrupt(error):
             raise
-        click.echo("faultlayer: interrupted", err=True)
+        # A terminal has shown ^C in the line that it is in.
+        click.echo("\n" * sys.stderr.isatty() + "faultlayer: interrupted", err=True)
         return _INTERRUPTED
     return code if isinstance(code, int) else 0
 
 
 def _is_interrupt(error: BaseException) -> bool:
-    # DuckDB turns Ctrl-C into a RuntimeError of its own.
-    return isinstance(error, RuntimeError) and "Query interrupted" in str(error)
+    # DuckDB has two of its own, and this module does not import it to know them.
+    named = type(error).__name__ == "InterruptException"
+    return (
+        named
+        or isinstance(error, _InterruptedError | click.Abort)
+        or (isinstance(error, RuntimeError) and "Query interrupted" in str(error))
+    )
+
+
+def _watch() -> None:
+    """Pass signals on to DuckDB, which runs statements without looking for them."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+
+    def pass_on() -> None:
+        while os.read(reader, 1):
+            database = sys.modules.get("faultlayer.database")
+            if database is not None:
+                database.interrupt()
+
+    threading.Thread(target=pass_on, daemon=True).start()
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
@@ -122,4 +147,5 @@ def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
 def main() -> None:
     """Run the command line of this process."""
     signal.signal(signal.SIGTERM, _terminate)
+    _watch()
     sys.exit(run(sys.argv[1:]))

@@ -1,5 +1,6 @@
 """Opens DuckDB: the only place that does, with the settings that forensics need."""
 
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,6 +49,8 @@ VIEWS: dict[str, tuple[Column, ...]] = {
 }
 """Every view of a case, in an order in which each rests on earlier ones only."""
 
+_OPEN: "weakref.WeakSet[duckdb.DuckDBPyConnection]" = weakref.WeakSet()
+
 VIEW_DOCS = {
     "events_raw": "parsed records as logged, nothing corrected",
     "sources": "one row per input file or archive member",
@@ -92,7 +95,18 @@ def connect(
             hint="sizes are written like 2GB or 512MB",
         ) from error
     con.execute("SET TimeZone = 'UTC'")
+    _OPEN.add(con)
     return con
+
+
+def interrupt() -> None:
+    """Stop what all connections are doing; may be called from any thread.
+
+    DuckDB does not look for signals while it runs a statement, so that Ctrl-C would wait
+    for the end of a long one.
+    """
+    for con in list(_OPEN):
+        con.interrupt()
 
 
 def attach_views(

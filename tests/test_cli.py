@@ -1,0 +1,411 @@
+"""The commands as a shell sees them: output, messages, exit codes, interruptions."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from faultlayer.cli import COMMANDS, run
+
+ID = "4669d272-3a60-4f08-9a30-6ce29f4a1d58"
+LINE = (
+    '192.0.2.{n} - - [12/Nov/2026:22:10:0{n} +0000] "POST /v1/chat/completions HTTP/1.1"'
+    ' {status} 960 "-" "openai-python/2.8.1" rt=1.909 uct="{up}" uht="{up}" urt="{up}"'
+    " req_id={id} quota_used=-\n"
+)
+LOG = (
+    LINE.format(n=1, status=200, up="0.002", id="26fb6a74-1f5f-4573-be36-53ab01be5112")
+    + LINE.format(n=2, status=503, up="-", id=ID)
+    + LINE.format(
+        n=3, status=499, up="0.002", id="0d2f6a9b-e001-4c6e-9a51-7f26411e1f0a"
+    )
+)
+
+
+class Ended(NamedTuple):
+    """How a run ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def faultlayer(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> "Faultlayer":
+    """Give a runner in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    return Faultlayer(capfd)
+
+
+class Faultlayer:
+    """Runs command lines in this process."""
+
+    def __init__(self, capfd: pytest.CaptureFixture[str]) -> None:
+        self._capfd = capfd
+
+    def __call__(self, *arguments: str) -> Ended:
+        """Run one command line."""
+        self._capfd.readouterr()
+        try:
+            code = run(arguments)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+        out, err = self._capfd.readouterr()
+        return Ended(code, out, err)
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Analyze a log of three lines, once."""
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "logs").mkdir()
+    (folder / "logs" / "access.log").write_text(LOG)
+    target = folder / "case"
+    with pytest.raises(SystemExit) as end:
+        run(["analyze", str(folder / "logs"), "--case", str(target), "--quiet"])
+    assert end.value.code == 0
+    return target
+
+
+def started(*arguments: str, cwd: Path | None = None) -> "subprocess.Popen[str]":
+    """Start a command line in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "faultlayer", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+    )
+
+
+def finished(*arguments: str, cwd: Path) -> int:
+    """Run a command line in a process of its own and give its exit code."""
+    process = started(*arguments, cwd=cwd)
+    process.communicate(timeout=60)
+    return process.returncode
+
+
+def cpu_seconds(pid: int) -> float:
+    """Give the CPU time that a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_help_is_there_at_once() -> None:
+    """Within 200 ms, and without loading what makes it slow."""
+    code = (
+        "import sys; from faultlayer.cli import run; run(['--help']);"
+        "heavy = {'polars', 'duckdb', 'pyarrow', 'rich', 'numpy'} & set(sys.modules);"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    begun = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    # CPU time: the wall clock depends on what else the machine does.
+    taken = after.ru_utime + after.ru_stime - begun.ru_utime - begun.ru_stime
+    assert taken < 0.2
+
+
+def test_all_commands_are_listed_and_have_help(faultlayer: Faultlayer) -> None:
+    """`--help` names each with its text, and each has a help with an example."""
+    listing = faultlayer("--help").out
+    for name, (text, _) in COMMANDS.items():
+        assert name in listing
+        assert text in listing
+        ended = faultlayer(name, "--help")
+        assert ended.code == 0
+        assert "Usage: faultlayer" in ended.out
+
+
+def test_version(faultlayer: Faultlayer) -> None:
+    """One line."""
+    assert faultlayer("--version").out.startswith("faultlayer ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["nonsense"], 2, "No such command 'nonsense'"),
+        (["analyze"], 2, "Missing argument 'PATH...'"),
+        (["analyze", "nowhere"], 6, "nowhere"),
+        (["analyze", "log", "--source", "x"], 2, "--source wants GLOB=FORMAT"),
+        (["analyze", "log", "--source", "*=nope"], 2, "no format 'nope'"),
+        (["analyze", "log", "--fail-on", "wind"], 2, "--fail-on does not know 'wind'"),
+        (["analyze", "log", "--memory", "much"], 2, "the database refuses"),
+        (["analyze", "log", "--config", "bad.toml"], 7, "unknown key 'colour'"),
+        (["analyze", "log", "--config", "gone.toml"], 2, "gone.toml cannot be read"),
+        (["analyze", "log", "--case", "folder"], 6, "exists and is no case"),
+        (["sql", "nowhere", "SELECT 1"], 6, "no case at nowhere"),
+        (["trace", "folder", "x"], 6, "folder is no case"),
+        (["report", "nowhere", "-o", "x.pdf"], 2, "no report can be written as x.pdf"),
+        (["verify", "log"], 6, "log is no case: a case is a folder"),
+        (["rules", "show", "engine_dead_ow"], 2, "no rule is called engine_dead_ow"),
+    ],
+)
+def test_mistakes_are_told(
+    faultlayer: Faultlayer, arguments: list[str], code: int, message: str
+) -> None:
+    """With the exit code of the contract, on stderr, and without a traceback."""
+    Path("log").write_text(LOG)
+    Path("folder").mkdir()
+    Path("folder/file").touch()
+    Path("bad.toml").write_text("colour = 'red'")
+    ended = faultlayer(*arguments)
+    assert (ended.code, ended.out) == (code, "")
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_analyze_writes_a_case_and_says_what_it_found(faultlayer: Faultlayer) -> None:
+    """The summary goes to stdout; without a terminal there is no progress."""
+    Path("access.log").write_text(LOG)
+    ended = faultlayer("analyze", "access.log")
+    assert (ended.code, ended.err) == (0, "")
+    assert (
+        "lines   3 = 3 in events + 0 continuations + 0 rejected + 0 blank" in ended.out
+    )
+    assert "3 attempts 2026-11-12 22:09:59 - 22:10:03 UTC, 2 failed" in ended.out
+    assert "next    faultlayer explain faultlayer-case " in ended.out
+    assert faultlayer("verify", "faultlayer-case").code == 0
+
+
+def test_analyze_as_json(faultlayer: Faultlayer) -> None:
+    """The same numbers for a script."""
+    Path("access.log").write_text(LOG)
+    values = json.loads(faultlayer("analyze", "access.log", "--format", "json").out)
+    assert values["attempts"]["failed"] == 2
+    assert values["attempts"]["failed_start"] == "2026-11-12T22:10:00.091000Z"
+
+
+@pytest.mark.parametrize(
+    ("what", "code"),
+    [
+        ("any", 4),
+        ("client", 4),
+        ("client.abort", 4),
+        ("model", 0),
+        ("quota.exceeded", 0),
+    ],
+)
+def test_fail_on(faultlayer: Faultlayer, what: str, code: int) -> None:
+    """Exit 4 when a failed attempt has that layer or cause."""
+    Path("access.log").write_text(LOG)
+    ended = faultlayer("analyze", "access.log", "--quiet", "--fail-on", what)
+    assert (ended.code, ended.out) == (code, "")
+    assert bool(ended.err) == bool(code)
+
+
+def test_strict(faultlayer: Faultlayer) -> None:
+    """Exit 3 names what is missing; without failures and gaps it is 0."""
+    Path("access.log").write_text(LOG)
+    ended = faultlayer("analyze", "access.log", "--quiet", "--strict")
+    assert ended.code == 3
+    assert "undetermined: 1 attempts" in ended.err
+    Path("access.log").write_text(LOG.splitlines(keepends=True)[0])
+    assert faultlayer("analyze", "access.log", "--quiet", "--strict").code == 0
+
+
+def test_options_from_a_file(faultlayer: Faultlayer) -> None:
+    """The file is read, and the command line adds to it."""
+    Path("access.log").write_text(LOG)
+    Path("sub").mkdir()
+    Path("sub/faultlayer.toml").write_text(
+        "case = 'here'\nfail-on = 'client'\n[source]\n'*.log' = 'nginx_harness_full'\n"
+    )
+    ended = faultlayer("analyze", "access.log", "--config", "sub/faultlayer.toml")
+    assert ended.code == 4
+    assert Path("sub/here/case.json").exists()
+    assert "read    nginx_harness_full 1" in ended.out
+
+
+def test_stdin(tmp_path: Path) -> None:
+    """`-` reads what is piped in."""
+    process = started("analyze", "-", "--case", "c", cwd=tmp_path)
+    out, err = process.communicate(LOG, timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert "3 attempts" in out
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_an_interrupted_run_leaves_the_old_case(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    """One line, no traceback, no half-written case, the old one as it was."""
+    (tmp_path / "access.log").write_text(LOG)
+    assert finished("analyze", "access.log", "--case", "c", cwd=tmp_path) == 0
+    before = (tmp_path / "c" / "case.json").read_bytes()
+    process = started("analyze", "-", "--case", "c", cwd=tmp_path)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not list(tmp_path.glob(".c.partial-*")):
+        time.sleep(0.02)
+    time.sleep(0.2)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert err in {"", "faultlayer: interrupted\n"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["access.log", "c"]
+    assert (tmp_path / "c" / "case.json").read_bytes() == before
+
+
+def test_a_killed_run_leaves_the_old_case(tmp_path: Path) -> None:
+    """What `kill -9` leaves is hidden, and gone after the next run."""
+    (tmp_path / "access.log").write_text(LOG)
+    process = started("analyze", "-", "--case", "c", cwd=tmp_path)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not list(tmp_path.glob(".c.partial-*")):
+        time.sleep(0.02)
+    process.kill()
+    process.communicate(timeout=30)
+    assert not (tmp_path / "c").exists()
+    assert finished("analyze", "access.log", "--case", "c", cwd=tmp_path) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["access.log", "c"]
+
+
+def test_sql_gives_data(faultlayer: Faultlayer, case: Path) -> None:
+    """Data on stdout, nothing else anywhere."""
+    sql = "SELECT status, count(*) AS n FROM attempts GROUP BY status ORDER BY status"
+    assert faultlayer("sql", str(case), sql, "--format", "csv") == (
+        0,
+        "status,n\n200,1\n499,1\n503,1\n",
+        "",
+    )
+    ended = faultlayer("sql", str(case), sql, "-o", "answer.json")
+    assert (ended.code, ended.out) == (0, "")
+    assert json.loads(Path("answer.json").read_text())[0] == {"status": 200, "n": 1}
+
+
+def test_sql_mistakes(faultlayer: Faultlayer, case: Path) -> None:
+    """What DuckDB says, a hint, exit 2."""
+    for sql, message in (
+        ("SELECT nope FROM events", 'Referenced column "nope" not found'),
+        ("COPY (SELECT 1) TO 'x'", "a case is read-only: COPY is not allowed"),
+        ("SELECT 1; SELECT 2", "2 statements given"),
+        ("SELECT * FROM read_text('/etc/passwd')", "Permission Error"),
+    ):
+        ended = faultlayer("sql", str(case), sql)
+        assert (ended.code, ended.out) == (2, "")
+        assert message in ended.err
+        assert "hint: " in ended.err
+
+
+def test_a_statement_from_stdin(case: Path) -> None:
+    """A pipe into `sql` is a statement, not a shell."""
+    process = started("sql", str(case), "--format", "csv")
+    assert process.communicate("SELECT 1 AS a;\n", timeout=60) == ("a\n1\n", "")
+
+
+def test_a_reader_that_has_seen_enough(case: Path) -> None:
+    """`| head -1` ends the run quietly."""
+    with started("sql", str(case), "FROM range(3000000)", "--format", "csv") as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.close()
+        assert process.stdout.readline() == "range\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+def test_ctrl_c_in_a_query(case: Path) -> None:
+    """DuckDB's own error for it becomes one line and 130."""
+    sql = "SELECT count(*) FROM range(10000000000) t (a) WHERE md5(a::VARCHAR) = 'x'"
+    process = started("sql", str(case), sql)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and cpu_seconds(process.pid) < 3:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "faultlayer: interrupted\n")
+
+
+def test_trace_and_explain(faultlayer: Faultlayer, case: Path) -> None:
+    """By the beginning of the id; as text and as JSON."""
+    traced = faultlayer("trace", str(case), ID[:8])
+    assert (traced.code, traced.err) == (0, "")
+    assert f"request {ID}   2026-11-12 UTC" in traced.out
+    assert "access.log:2" in traced.out
+    explained = faultlayer("explain", str(case), f"chatcmpl-{ID.replace('-', '')}")
+    assert (explained.code, explained.err) == (0, "")
+    assert "verdict undetermined, the logs do not settle it" in explained.out
+    assert f"byte {LOG.index('192.0.2.2')}" in explained.out
+    values = json.loads(faultlayer("explain", str(case), ID, "--format", "json").out)
+    assert values["verdicts"][0]["layer"] == "undetermined"
+
+
+def test_an_unknown_request_is_an_empty_answer(
+    faultlayer: Faultlayer, case: Path
+) -> None:
+    """Nothing on stdout, a message on stderr; a wrong attempt is a mistake."""
+    ended = faultlayer("trace", str(case), "ffffffff")
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err == f"faultlayer: no record of ffffffff in {case}\n"
+    ended = faultlayer("explain", str(case), ID, "--attempt", "2")
+    assert (ended.code, ended.out) == (2, "")
+    assert "has no attempt 2\nhint: it has 1\n" in ended.err
+
+
+def test_verify_notices_a_change(faultlayer: Faultlayer, case: Path) -> None:
+    """Exit 5, what differs on stdout, the count on stderr."""
+    ended = faultlayer("verify", str(case), "--sources")
+    assert (ended.code, ended.err) == (0, "")
+    log = case.parent / "logs" / "access.log"
+    log.write_text(LOG + "x")
+    ended = faultlayer("verify", str(case), "--sources")
+    log.write_text(LOG)
+    assert (ended.code, ended.out) == (
+        5,
+        "source logs/access.log has changed since it was analyzed\n",
+    )
+    assert ended.err.startswith("faultlayer: 1 difference in ")
+
+
+def test_report(faultlayer: Faultlayer, case: Path) -> None:
+    """On the screen and as Markdown."""
+    assert "3 attempts" in faultlayer("report", str(case)).out
+    assert faultlayer("report", str(case), "-o", "r.md").code == 0
+    assert "| undetermined | undetermined |" in Path("r.md").read_text()
+
+
+def test_names_that_steer_a_terminal_do_not(faultlayer: Faultlayer) -> None:
+    """Neither in messages nor in the summary."""
+    name = "\x1b[31mred\x1b[0m.log"
+    Path(name).write_text("what is this\n" * 3)
+    for arguments in (["analyze", "."], ["trace", name, "x"], ["analyze", name + "x"]):
+        ended = faultlayer(*arguments)
+        assert "\x1b" not in ended.out + ended.err
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    """A file limit stands in for it: the old state stays, the message is clear."""
+    (tmp_path / "access.log").write_text(LOG * 20_000)
+    script = f'ulimit -f 64; exec "{sys.executable}" -m faultlayer analyze access.log'
+    ended = subprocess.run(
+        ["/bin/bash", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ},
+    )
+    assert ended.returncode == 6
+    assert "Traceback" not in ended.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["access.log"]
