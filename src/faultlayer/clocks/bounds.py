@@ -16,13 +16,14 @@ ENOUGH = 400_000
 
 Role = Literal["access", "inner"]
 
+# Two logs of one server may tell of the same exchange; then the finer stamp counts.
 _SPANS = """
 CREATE OR REPLACE TEMP TABLE spans AS
 SELECT
     request_id,
     hash(request_id) AS id_hash,
-    any_value(epoch_us(ts_raw) - CAST(duration_ms * 1000 AS BIGINT)) AS lo,
-    any_value(epoch_us(ts_raw) + ts_precision_us) AS hi,
+    max(epoch_us(ts_raw) - CAST(duration_ms * 1000 AS BIGINT)) AS lo,
+    min(epoch_us(ts_raw) + ts_precision_us) AS hi,
     any_value(status) AS status
 FROM parsed
 WHERE
@@ -32,11 +33,15 @@ WHERE
     AND duration_ms IS NOT NULL
     AND hash(request_id) % $thin = 0
 GROUP BY request_id
-HAVING count(*) = 1
+HAVING
+    count(*) = count(DISTINCT source_id)
+    AND max(epoch_us(ts_raw) - CAST(duration_ms * 1000 AS BIGINT))
+    <= min(epoch_us(ts_raw) + ts_precision_us)
 """
 
 # Without any access log the clock that knows most requests is the reference.
-_INNER_SPANS = """
+_INNER# Two logs of one server may tell of the same exchange; then the finer stamp counts.
+_SPANS = """
 CREATE OR REPLACE TEMP TABLE spans AS
 SELECT
     request_id,
