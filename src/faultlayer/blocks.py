@@ -92,7 +92,6 @@ class Opened:
                 line += count_lines(data)
                 offset += len(data)
             data = coming
-        self._stored.drain()
         self.sha256 = self._stored.sha256
         self.file_bytes = self._stored.bytes
         self.bytes = offset + len(data)

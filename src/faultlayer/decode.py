@@ -63,12 +63,6 @@ class Stored:
             whole += piece
         return whole
 
-    def drain(self) -> None:
-        """Hash what nobody asked for."""
-        self.offset = self.bytes
-        while self.read():
-            pass
-
     def _load(self) -> None:
         try:
             self._file.seek(self.offset)

@@ -98,6 +98,13 @@ def find(paths: Sequence[str]) -> Found:
     Hidden entries and symbolic links that leave their folder are not followed. Raises
     `SourceError` for a path that is missing or cannot be read, and when nothing is left.
     """
+    try:
+        return _find(paths)
+    except OSError as error:
+        raise _unreadable(str(error.filename), error) from error
+
+
+def _find(paths: Sequence[str]) -> Found:
     roots: dict[tuple[str, ...], _Root] = {}
     skipped: list[tuple[_Candidate, str]] = []
     candidates: list[_Candidate] = []
@@ -249,15 +256,12 @@ def _walk(
 
 def _entries(folder: Path) -> list[tuple[str, int]]:
     """Give name and mode of everything in a folder that is not hidden."""
-    try:
-        with os.scandir(folder) as entries:
-            return [
-                (entry.name, entry.stat(follow_symlinks=False).st_mode)
-                for entry in entries
-                if not entry.name.startswith(".")
-            ]
-    except OSError as error:
-        raise _unreadable(str(folder), error) from error
+    with os.scandir(folder) as entries:
+        return [
+            (entry.name, entry.stat(follow_symlinks=False).st_mode)
+            for entry in entries
+            if not entry.name.startswith(".")
+        ]
 
 
 def _link_problem(link: Path, top: Path) -> str:
@@ -275,9 +279,12 @@ def _link_problem(link: Path, top: Path) -> str:
 def is_case(folder: Path) -> bool:
     """Tell a case from a folder of logs that merely holds a file named case.json."""
     beside = ("case.duckdb", "sources.parquet", "events")
-    return (folder / "case.json").is_file() and any(
-        (folder / name).exists() for name in beside
-    )
+    try:
+        return (folder / "case.json").is_file() and any(
+            (folder / name).exists() for name in beside
+        )
+    except PermissionError:
+        return False  # the walk names the folder
 
 
 def _unique(candidates: list[_Candidate]) -> list[_Candidate]:
@@ -286,10 +293,7 @@ def _unique(candidates: list[_Candidate]) -> list[_Candidate]:
     for candidate in sorted(
         candidates, key=lambda one: (one.linked, one.root.rank, one.below)
     ):
-        try:
-            status = candidate.file.stat()
-        except OSError as error:
-            raise _unreadable(candidate.path, error) from error
+        status = candidate.file.stat()
         same = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         best.setdefault(
             same if status.st_ino else os.path.realpath(candidate.file), candidate
