@@ -106,7 +106,7 @@ def run(root: Path, tmp_path: Path) -> Run:
     command.chmod(0o755)
     source = Path(database.__file__).parents[1]
     environment = os.environ | {
-        "COLUMNS": "100",
+        "COLUMNS": "120",
         "NO_COLOR": "1",
         "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(source),
