@@ -24,6 +24,7 @@ class Miss:
     pattern: str
     taken: int
     wanted: str
+    json: bool
 
 
 def misses(formats: Sequence[Format], line: str) -> list[Miss]:
@@ -33,7 +34,10 @@ def misses(formats: Sequence[Format], line: str) -> list[Miss]:
         own = list(_of_format(one, line))
         if own:
             found.append(max(own, key=lambda miss: miss.taken))
-    return sorted(found, key=lambda miss: (-miss.taken, miss.format))
+    is_json = line.lstrip().startswith("{")
+    return sorted(
+        found, key=lambda miss: (miss.json != is_json, -miss.taken, miss.format)
+    )
 
 
 def _of_format(one: Format, line: str) -> Iterator[Miss]:
@@ -48,7 +52,7 @@ def _of_format(one: Format, line: str) -> Iterator[Miss]:
             pieces = [pieces] if isinstance(pieces, str) else pieces
             miss = _parts([(piece, piece) for piece in pieces], line)
         if miss is not None:
-            yield Miss(one.name, name, *miss)
+            yield Miss(one.name, name, *miss, json="json" in pattern)
 
 
 def _joined(text: str | Sequence[str]) -> str:

@@ -1,0 +1,86 @@
+"""`faultlayer formats`: the formats as data, listed, shown, proved and explained."""
+
+import click
+
+
+@click.group("formats", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """List, show, test and explain log formats."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(listing)
+
+
+@command.command("list")
+@click.option("--format", "kind", type=click.Choice(["table", "json"]), default="table")
+def listing(kind: str) -> None:
+    """List all formats.
+
+    Example: faultlayer formats list
+    """
+    import json
+
+    from faultlayer import assets, formats, render
+    from faultlayer.render import Table, tabulated
+
+    found = sorted(
+        formats.load(assets.builtin("parsers")), key=lambda one: (one.layer, one.name)
+    )
+    if kind == "json":
+        keys = ("name", "layer", "component", "title", "path")
+        whole = [{key: getattr(one, key) for key in keys} for one in found]
+        click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+        return
+    table = Table(
+        ["format", "layer", "written by", "title"],
+        [(one.name, one.layer, one.component, one.title) for one in found],
+        grow=3,
+    )
+    screen = render.console()
+    width = screen.width if screen.is_terminal else None
+    render.put(screen, tabulated(table, width))
+
+
+@command.command("show")
+@click.argument("name")
+def show(name: str) -> None:
+    """Print the definition of the format NAME.
+
+    Example: faultlayer formats show nginx_combined
+    """
+    import difflib
+
+    from faultlayer import assets, formats
+    from faultlayer.errors import UsageError
+
+    found = {one.name: one for one in formats.load(assets.builtin("parsers"))}
+    if name not in found:
+        near = difflib.get_close_matches(name, found, 3)
+        raise UsageError(
+            f"no format is called {name}",
+            hint=f"perhaps {', '.join(near)}" if near else "faultlayer formats list",
+        )
+    click.echo(f"# {found[name].path}\n{found[name].text}", nl=False)
+
+
+@command.command("explain")
+@click.argument("line")
+@click.option("--as", "name", metavar="FORMAT", help="Try this format only.")
+def explain(line: str, name: str | None) -> None:
+    """Say which format takes LINE and what it makes of it, or what is in the way.
+
+    LINE - reads the record from stdin.
+
+    Example: faultlayer formats explain "$(head -1 access.log)"
+    """
+    import sys
+
+    from faultlayer import explanation, parse, render
+    from faultlayer.errors import UsageError
+
+    text = sys.stdin.read() if line == "-" else line
+    if not text.strip():
+        raise UsageError("no line given")
+    definitions = parse.load_definitions()
+    screen = render.console()
+    render.put(screen, explanation.lines(definitions, text, name, screen.width))
