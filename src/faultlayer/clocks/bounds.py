@@ -40,8 +40,7 @@ HAVING
 """
 
 # Without any access log the clock that knows most requests is the reference.
-_INNER# Two logs of one server may tell of the same exchange; then the finer stamp counts.
-_SPANS = """
+_INNER_SPANS = """
 CREATE OR REPLACE TEMP TABLE spans AS
 SELECT
     request_id,
