@@ -114,7 +114,7 @@ def run(root: Path, tmp_path: Path) -> Run:
     }
 
     def shell(line: str) -> str:
-        return subprocess.run(
+        done = subprocess.run(
             ["/bin/sh", "-c", line],
             cwd=tmp_path,
             env=environment,
@@ -123,7 +123,9 @@ def run(root: Path, tmp_path: Path) -> Run:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-        ).stdout
+        )
+        assert done.returncode != 1, f"an internal error:\n{done.stdout}"
+        return done.stdout
 
     return shell
 
