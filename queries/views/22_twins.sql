@@ -11,7 +11,6 @@ idless AS (
     SELECT
         access.event_id,
         access.source_id,
-        access.clock_id,
         access.ts_end,
         access.ts_precision_us,
         access.status,
@@ -32,10 +31,9 @@ by_id AS (
         ON
             twin.request_id = first.request_id
             AND twin.status = first.status
-            AND twin.clock_id = first.clock_id
             AND twin.source_id > first.source_id
             AND abs(date_diff('microsecond', twin.ts_end, first.ts_end))
-            <= greatest(twin.ts_precision_us, first.ts_precision_us) + 20000
+            <= greatest(twin.ts_error_us, first.ts_error_us) + 20000
             AND abs(twin.duration_ms - first.duration_ms) <= 2
     INNER JOIN logs AS twin_log ON twin.source_id = twin_log.source_id
     INNER JOIN logs AS first_log ON first.source_id = first_log.source_id
@@ -53,7 +51,6 @@ by_shape AS (
         ON
             idless.client = access.client
             AND idless.status = access.status
-            AND idless.clock_id = access.clock_id
             AND idless.source_id <> access.source_id
             AND idless.duration_ms = access.duration_ms
             AND idless.message = access.message

@@ -11,7 +11,8 @@ WITH errors AS (
         marks.upstream_addr,
         (marks.attrs ->> '$.request') AS request,
         coalesce((marks.attrs ->> '$.while'), '') AS action,
-        unnest([-1, 0, 1]) AS shift
+        -- The error is written before the access record, if only just.
+        unnest([0, 1]) AS shift
     FROM marks
     WHERE
         marks.component = 'nginx'
@@ -79,6 +80,7 @@ counted AS (
     SELECT
         fitting.attempt_id,
         fitting.event_id,
+        fitting.status,
         fitting.kind,
         fitting.ts,
         fitting.action,
@@ -112,7 +114,11 @@ SELECT DISTINCT
     counted.action,
     counted.upstream_addr,
     counted.kinds,
-    groups.attempts <= groups.errors AS settled
+    CASE
+        -- What broke off after its header is told from what did not by nothing else.
+        WHEN counted.status < 400 THEN counted.attempts = 1
+        ELSE groups.attempts <= groups.errors
+    END AS settled
 FROM counted
 INNER JOIN fitting
     ON
