@@ -21,7 +21,7 @@ blocks
 lines
 compile naming normalise
 formats pairs signatures unwrap
-rows take timeline write
+near rows take timeline write
 detect
 assemble
 parse
@@ -36,7 +36,7 @@ analyze
 lookup summary verify
 dossier
 render
-answers dossier_screen summary_screen
+answers dossier_screen explanation summary_screen
 report
 commands.*
 cli
