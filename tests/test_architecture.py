@@ -31,6 +31,7 @@ database
 case mutants
 clock_ids clocks.*
 classify
+rule_bench
 rule_cases
 analyze
 lookup summary verify
