@@ -10,7 +10,6 @@ from faultlayer import decode
 from faultlayer.errors import Location, SourceError
 from faultlayer.find import Source
 
-_PIECE = 1 << 20
 _LONGEST_LINE = 256 << 20
 
 
@@ -99,52 +98,66 @@ class Opened:
         if data:
             yield Block(data, offset, line, last=True)
 
+    def _pieces(self) -> Iterator[decode.Piece]:
+        """Give the decoded pieces, none larger than a block is to be.
+
+        How a file decodes, the damaged above all, must not depend on the block size.
+        """
+        limit = self._block_bytes
+        for piece in decode.pieces(self._stored, self._compression, self.problems):
+            if piece is None or len(piece) <= limit:
+                yield piece
+            else:
+                for at in range(0, len(piece), limit):
+                    yield piece[at : at + limit]
+
     def _cut(self) -> Iterator[bytes]:
         """Gather pieces to blocks that end after a newline, wherever there is one."""
         held: list[bytes] = []
         size = 0
         start = 0  # offset of what is held
-        cut: tuple[int, int] | None = (
-            None  # last newline: number of the piece, position
-        )
-        limit = min(self._block_bytes, _PIECE)
-        for piece in decode.pieces(
-            self._stored, self._compression, limit, self.problems
-        ):
-            if piece is not None:
-                if not held and not start:
-                    self._note_encoding(piece)
-                newline = piece.rfind(b"\n")
-                if newline >= 0:
-                    cut = len(held), newline
-                held.append(piece)
-                size += len(piece)
-                if size < self._block_bytes or (cut is None and size < _LONGEST_LINE):
-                    continue
-            if not held:
+        newline: tuple[int, int] | None = None  # the last: number of the piece, place
+        for piece in self._pieces():
+            if piece is None:
+                if held:
+                    yield b"".join(held)
+                start += size
+                held, size, newline = [], 0, None
                 continue
-            if piece is None or cut is None:
-                cut = len(held) - 1, len(held[-1]) - 1
-                if piece is not None:
-                    self.problems.append(
-                        f"the line at byte {start} of the text is longer than "
-                        f"{_LONGEST_LINE} bytes: read as several lines"
-                    )
-            number, newline = cut
-            torn = memoryview(held[number])
-            yield b"".join([*held[:number], torn[: newline + 1]])
-            held = [bytes(torn[newline + 1 :]), *held[number + 1 :]]
-            held = [piece for piece in held if piece]
-            start += size
-            size = sum(map(len, held))
-            start -= size
-            cut = None
+            if not start and not held:
+                self._note_encoding(piece)
+            place = piece.rfind(b"\n")
+            if place >= 0:
+                newline = len(held), place
+            held.append(piece)
+            size += len(piece)
+            if size < self._block_bytes or (newline is None and size < _LONGEST_LINE):
+                continue
+            if newline is None:
+                newline = len(held) - 1, len(piece) - 1
+                self.problems.append(
+                    f"the line at byte {start} of the text is longer than "
+                    f"{_LONGEST_LINE} bytes: read as several lines"
+                )
+            data, held = _split(held, *newline)
+            yield data
+            start += len(data)
+            size -= len(data)
+            newline = None
         if held:
             yield b"".join(held)
 
     def _note_encoding(self, start: bytes) -> None:
         if start.startswith((b"\xff\xfe", b"\xfe\xff")):
             self.problems.append("UTF-16 text: not decoded, convert it to UTF-8 first")
+
+
+def _split(pieces: list[bytes], number: int, place: int) -> tuple[bytes, list[bytes]]:
+    """Give what goes up to a place in a piece as one, and the pieces of the rest."""
+    view = memoryview(pieces[number])
+    data = b"".join([*pieces[:number], view[: place + 1]])
+    rest = [bytes(view[place + 1 :]), *pieces[number + 1 :]]
+    return data, [piece for piece in rest if piece]
 
 
 def open_source(source: Source, block_bytes: int = 8 << 20) -> Opened:

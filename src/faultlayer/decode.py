@@ -170,24 +170,22 @@ class _Codec:
     name: str
     start: re.Pattern[bytes]  # of a member where one is due
     header: re.Pattern[bytes]  # strict enough to find a member within rubbish
-    member: Callable[[Stored, int], _Member]
+    member: Callable[[Stored], _Member]
 
 
-def pieces(
-    stored: Stored, compression: str, limit: int, problems: list[str]
-) -> Iterator[Piece]:
-    """Yield the decoded stream in pieces of a bounded size, none of them empty.
+def pieces(stored: Stored, compression: str, problems: list[str]) -> Iterator[Piece]:
+    """Yield the decoded stream in pieces of up to 1 MiB, none of them empty.
 
     A fault is told in `problems` with its offset in the stored file; what decodes before
     it, and what decodes from the next whole member on, is kept.
     """
     if compression == "":
-        yield from iter(lambda: stored.read(limit), b"")
+        yield from iter(stored.read, b"")
         return
     codec = _CODECS[compression]
     more = True
     while more:
-        fault = yield from codec.member(stored, min(limit, _OUT))
+        fault = yield from codec.member(stored)
         if fault:
             problems.append(fault)
         elif codec.start.match(_peek(stored)):
@@ -204,7 +202,7 @@ def pieces(
             yield None
 
 
-def _member(library: _Library, stored: Stored, limit: int) -> _Member:
+def _member(library: _Library, stored: Stored) -> _Member:
     start = stored.offset
     decoder = library.fast()
     produced = 0
@@ -219,7 +217,7 @@ def _member(library: _Library, stored: Stored, limit: int) -> _Member:
             if not piece:
                 return (yield from _replay(library, stored, start, produced))
         try:
-            found = decoder.decompress(piece, limit)
+            found = decoder.decompress(piece, _OUT)
         except library.errors:
             return (yield from _replay(library, stored, start, produced))
         if found:
@@ -268,7 +266,7 @@ def _replay(library: _Library, stored: Stored, start: int, known: int) -> _Membe
     return fault
 
 
-def _frame(stored: Stored, _: int) -> _Member:
+def _frame(stored: Stored) -> _Member:
     """Decode one zstd frame block by block: each gives 128 KiB at most.
 
     The walk over the block headers shows where a stream is torn, which the stream
