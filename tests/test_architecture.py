@@ -49,7 +49,7 @@ FENCES = {
     "click": {"cli", "commands.*"},
     "duckdb": {
         *("answers", "case", "classify", "clocks.*", "commands.*", "database"),
-        *("dossier", "lookup", "mutants", "rule_cases", "summary"),
+        *("dossier", "lookup", "mutants", "rule_bench", "rule_cases", "summary"),
     },
     "isal": {"decode"},
     "rich": {"commands.*", "render"},

@@ -6,6 +6,7 @@ from typing import Any
 
 import duckdb
 
+from faultlayer import database
 from faultlayer.errors import DefinitionError
 
 
@@ -17,7 +18,7 @@ def without_conditions(statement: str) -> Iterator[tuple[str, str]]:
     `list_has_any`; in subqueries too, but not in what only makes a `because`. Raises
     DefinitionError for a statement that DuckDB cannot serialise.
     """
-    con = duckdb.connect()
+    con = database.connect(threads=1)
     try:
         tree = _tree(con, statement)
         yes, no = (
