@@ -13,11 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from faultlayer import __version__, database, schema
+from faultlayer import __version__, accounts, database, schema
 from faultlayer.errors import CaseError
 
 KIND = "faultlayer case"
@@ -148,7 +147,7 @@ class CaseWriter:
             "schema_version": schema.VERSION,
             "tool_version": __version__,
             **manifest,
-            **account(self.path),
+            **accounts.account(self.path),
             "files": _hashes(self.path),
         }
         for source in whole["sources"]:
@@ -171,118 +170,10 @@ class CaseWriter:
             self._lock = None
 
 
-def account(case_dir: Path) -> dict[str, Any]:
-    """Sum up what was read and what became of it.
-
-    Gives `sources`, one entry each, and `conservation`: bytes and lines of all
-    sources, and the same summed over events, rejects and blank lines; `off` lists the
-    sources where the two differ, or where ids or aliases multiply rows.
-    """
-    con = database.connect()
-    try:
-        database.attach_views(con, case_dir)
-        return {
-            "sources": _rows(con, _SOURCES),
-            "conservation": {
-                **_rows(con, _SUMS)[0],
-                "off": _rows(con, _OFF) + _rows(con, _MULTIPLIED),
-            },
-        }
-    finally:
-        con.close()
-
-
 def sha256(path: Path) -> str:
     """Hash a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
-    result = con.execute(sql)
-    names = [item[0] for item in result.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-
-
-_SOURCES = """
-SELECT
-    source_id, path, member, sha256, file_bytes, bytes, lines, records, events,
-    rejects, blank_lines, format, wrapper, layer, component, host, clock_id, problems
-FROM sources
-ORDER BY source_id
-"""
-
-_BOOKED = """
-WITH booked AS (
-    SELECT source_id, byte_length, lines, 1 AS events, 0 AS rejects FROM events_raw
-    UNION ALL
-    SELECT source_id, byte_length, lines, 0 AS events, 1 AS rejects FROM rejects
-),
-
-sums AS (
-    SELECT
-        source_id,
-        sum(byte_length) AS bytes,
-        sum(lines) AS lines,
-        sum(events) AS events,
-        sum(rejects) AS rejects
-    FROM booked
-    GROUP BY source_id
-)
-"""
-
-_SUMS = """
-WITH parts AS (
-    SELECT count(*) AS records, coalesce(sum(lines), 0) AS lines FROM events_raw
-),
-
-refused AS (
-    SELECT count(*) AS records, coalesce(sum(lines), 0) AS lines FROM rejects
-)
-
-SELECT
-    coalesce(sum(sources.bytes), 0)::BIGINT AS bytes,
-    coalesce(sum(sources.lines), 0)::BIGINT AS lines,
-    any_value(parts.records)::BIGINT AS event_records,
-    any_value(parts.lines - parts.records)::BIGINT AS continuation_lines,
-    any_value(refused.records)::BIGINT AS reject_records,
-    any_value(refused.lines)::BIGINT AS reject_lines,
-    coalesce(sum(sources.blank_lines), 0)::BIGINT AS blank_lines
-FROM parts
-CROSS JOIN refused
-LEFT JOIN sources ON true
-"""
-
-_OFF = (
-    _BOOKED
-    + """
-SELECT
-    coalesce(sources.source_id, sums.source_id) AS source_id,
-    sources.path,
-    sources.bytes AS bytes,
-    (coalesce(sums.bytes, 0) + sources.blank_bytes)::BIGINT AS booked_bytes,
-    sources.lines AS lines,
-    (coalesce(sums.lines, 0) + sources.blank_lines)::BIGINT AS booked_lines
-FROM sources
-FULL JOIN sums ON sources.source_id = sums.source_id
-WHERE
-    sources.source_id IS NULL
-    OR sources.bytes <> coalesce(sums.bytes, 0) + sources.blank_bytes
-    OR sources.lines <> coalesce(sums.lines, 0) + sources.blank_lines
-    OR sources.events <> coalesce(sums.events, 0)
-    OR sources.rejects <> coalesce(sums.rejects, 0)
-ORDER BY 1
-"""
-)
-
-_MULTIPLIED = """
-SELECT 'alias ' || alias || ' has ' || count(*) || ' meanings' AS problem
-FROM aliases
-GROUP BY alias
-HAVING count(*) > 1
-ORDER BY alias
-LIMIT 20
-"""
 
 
 def _manifest(path: Path) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from faultlayer import lookup
+from faultlayer.masking import shown, shown_lines
 from faultlayer.summary import Values, rows
 
 _ATTEMPTS = """
@@ -77,8 +78,8 @@ def gather(con: duckdb.DuckDBPyConnection, text: str) -> Values | None:
     """Read all about the request, or the attempt number, that `text` names.
 
     Gives `request_id`, `names`, `attempts`, `records`, `verdicts`, `findings`; the
-    records hold those that cite it as evidence too, with `own` telling them apart.
-    None when the case has no record of it.
+    records hold what the verdicts cite, too, with `own` telling them apart, and `text`
+    is their message line by line. None when the case has no record of it.
     """
     request_id = lookup.request(con, text)
     if request_id is not None:
@@ -96,10 +97,12 @@ def gather(con: duckdb.DuckDBPyConnection, text: str) -> Values | None:
     ids = [row["attempt_id"] for row in attempts]
     verdicts = _by_ids(con, _VERDICTS, ids)
     findings = _by_ids(con, _FINDINGS, ids)
-    cited = _cited(verdicts, findings)
-    records = _by_ids(con, _RECORDS, sorted(own | cited))
+    cited = _cited(verdicts)
+    records = _by_ids(con, _RECORDS, sorted(own | cited), raw=frozenset({"message"}))
     for record in records:
         record["own"] = record["event_id"] in own
+        record["text"] = shown_lines(record["message"] or "")
+        record["message"] = shown(record["message"] or "")
     return {
         "request_id": request_id,
         "names": names[1:],
@@ -122,12 +125,11 @@ def of_attempt(values: Values, number: int) -> Values:
     }
 
 
-def _cited(verdicts: Iterable[Values], findings: Iterable[Values]) -> set[int]:
+def _cited(verdicts: Iterable[Values]) -> set[int]:
     cited: set[int] = set()
-    for row in (*verdicts, *findings):
-        cited.update(row["evidence"] or ())
     for row in verdicts:
-        cited.update((row["condition_evidence"] or ())[:3])
+        cited.update(row["evidence"] or ())
+        cited.update((row["condition_evidence"] or ())[:2])
     return cited
 
 
@@ -178,8 +180,12 @@ def _query(
 
 
 def _by_ids(
-    con: duckdb.DuckDBPyConnection, sql: str, ids: Sequence[Any]
+    con: duckdb.DuckDBPyConnection,
+    sql: str,
+    ids: Sequence[Any],
+    raw: frozenset[str] = frozenset(),
 ) -> list[Values]:
     if not ids:
         return []
-    return rows(con, sql.format(ids=", ".join(str(int(number)) for number in ids)))
+    marks = ", ".join(str(int(number)) for number in ids)
+    return rows(con, sql.format(ids=marks), raw=raw)

@@ -6,12 +6,25 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from faultlayer import wording
-from faultlayer.render import Cell, Line, Table, cut, labelled, line, tabulated, wrapped
+from faultlayer.render import (
+    Cell,
+    Line,
+    Table,
+    cut,
+    labelled,
+    line,
+    packed,
+    tabulated,
+    wrapped,
+)
 from faultlayer.summary import Values
 
 _WIDE = 110
 _EVIDENCE = 8
 _EXCERPT = 400
+_HEAD = 2
+_TAIL = 2
+_LONG = 12
 _STYLES = {
     "model": "red",
     "harness": "yellow",
@@ -30,7 +43,8 @@ def trace(values: Values, width: int) -> Iterator[Line]:
     yield from _head(values, width, day)
     yield line()
     places = short_places(values["records"])
-    rows = [_trace_row(record, places, day) for record in values["records"]]
+    names = [values["request_id"] or "", *values["names"]]
+    rows = [_trace_row(record, places, day, names) for record in values["records"]]
     if width >= _WIDE:
         yield from tabulated(Table(["", "", "", "", "", ""], rows, grow=4), width)
     else:
@@ -121,11 +135,12 @@ def _head(values: Values, width: int, day: date | None) -> Iterator[Line]:
     facts.append(f"{number}, {failed} failed" if values["attempts"] else "no attempt")
     if values["names"]:
         facts.append(f"also written {wording.listed(values['names'], 2)}")
-    for text in wrapped(" · ".join(facts), width):
-        yield line(text)
+    yield from map(line, packed(facts, width, " · "))
 
 
-def _trace_row(record: Values, places: dict[str, str], day: date | None) -> list[Cell]:
+def _trace_row(
+    record: Values, places: dict[str, str], day: date | None, names: Sequence[str]
+) -> list[Cell]:
     own = record["own"]
     bad = record["severity"] in _BAD or (record["status"] or 0) >= _FAILED
     style = "" if own else "dim"
@@ -137,9 +152,17 @@ def _trace_row(record: Values, places: dict[str, str], day: date | None) -> list
             _STYLES.get(record["layer"], ""),
         ),
         Cell(record["kind"] or "", "bold" if bad else style),
-        Cell(what(record), style),
+        Cell(_without_ids(what(record), names), style),
         Cell(f"{places[_path(record)]}:{record['line']}", style),
     ]
+
+
+def _without_ids(text: str, names: Sequence[str]) -> str:
+    """Shorten the request's own id: the whole trace is about it."""
+    for name in sorted(names, key=len, reverse=True):
+        if len(name) > _LONG:
+            text = text.replace(name, name[:8] + "…")
+    return text
 
 
 def _error(record: Values) -> str:
@@ -160,8 +183,12 @@ def what(record: Values) -> str:
             parts.append(f"{word} {record[key]}")
     if record["quota_amount"] is not None:
         parts.append(f"amount {record['quota_amount']:g}")
-    if record["message"]:
-        parts.append(record["message"])
+    text = _telling(record)
+    if any(item.lstrip().startswith("Traceback") for item in text[:3]):
+        # The last line of a traceback says what it was.
+        parts.append(f"{text[-1].strip()}  ({text[0].strip()})")
+    elif text:
+        parts.append(text[0])
     return "  ".join(parts)
 
 
@@ -287,14 +314,27 @@ def _evidence(
         label = "" if number else "because"
         parts = [where, f"byte {record['byte_offset']}", _times(record, day)]
         yield from labelled(label, parts, width, "  ")
-        for text in wrapped(cut(_excerpt(record), _EXCERPT), width, " " * 10):
-            yield line(Cell(text, "dim"))
+        for item in _excerpt(record):
+            for text in wrapped(cut(item, _EXCERPT), width, " " * 10):
+                yield line(Cell(text, "dim"))
     if len(cited) > _EVIDENCE:
         yield line(f"        and {len(cited) - _EVIDENCE} more records")
 
 
-def _excerpt(record: Values) -> str:
-    return record["message"] or what(record) or "(no text)"
+def _excerpt(record: Values) -> list[str]:
+    """Give the lines worth showing: all of a few, the first and the last of many."""
+    text = _telling(record)
+    if not text:
+        return [what(record) or "(no text)"]
+    if len(text) <= _HEAD + _TAIL + 1:
+        return text
+    left = len(text) - _HEAD - _TAIL
+    return [*text[:_HEAD], f"… {left} lines …", *text[-_TAIL:]]
+
+
+def _telling(record: Values) -> list[str]:
+    """Leave out empty lines and those that only underline the one above."""
+    return [item for item in record["text"] if item.strip(" ^~|-=+")]
 
 
 def _times(record: Values, day: date | None) -> str:

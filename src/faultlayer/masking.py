@@ -110,6 +110,13 @@ def shown(text: str) -> str:
     return safe(masked(safe(text)))
 
 
+def shown_lines(text: str) -> list[str]:
+    """Do as `shown`, with the lines of the text kept apart."""
+    # Masked as a whole: a prompt may span lines.
+    whole = masked("\n".join(safe(line) for line in text.split("\n")))
+    return [safe(line) for line in whole.split("\n")]
+
+
 def _without_prompts(text: str) -> str:
     parts = []
     done = 0

@@ -17,6 +17,23 @@ from rich.text import Text
 Line = Text
 """A line to print, made by `line`."""
 
+__all__ = [
+    "Cell",
+    "Line",
+    "Table",
+    "cell_len",
+    "console",
+    "cut",
+    "fits",
+    "labelled",
+    "line",
+    "packed",
+    "put",
+    "stacked",
+    "tabulated",
+    "wrapped",
+]
+
 _PIPE_WIDTH = 120
 _NARROWEST = 40
 _FULL = 12  # cells that a column needs at least before a table is worth it
@@ -86,19 +103,24 @@ def cut(text: str, width: int) -> str:
     return set_cell_size(text, max(width - 1, 0)).rstrip() + "…"
 
 
-def labelled(label: str, parts: Sequence[str], width: int, between: str) -> list[Text]:
-    """Set a bold label in the margin and parts beside it, broken only between parts."""
-    margin = 8
+def packed(parts: Sequence[str], width: int, between: str) -> list[str]:
+    """Join parts to lines of a width, broken only between parts where that is possible."""
     lines: list[str] = []
     for part in parts:
         joined = lines[-1] + between + part if lines else part
-        if lines and cell_len(joined) <= width - margin:
+        if lines and cell_len(joined) <= width:
             lines[-1] = joined
         else:
-            lines += _broken(part, width - margin)
+            lines += _broken(part, width)
+    return lines
+
+
+def labelled(label: str, parts: Sequence[str], width: int, between: str) -> list[Text]:
+    """Set a bold label in the margin and `packed` parts beside it."""
+    margin = 8
     return [
         line(Cell(f"{label if not number else '':<{margin}}", "bold"), text)
-        for number, text in enumerate(lines)
+        for number, text in enumerate(packed(parts, width - margin, between))
     ]
 
 

@@ -40,13 +40,20 @@ def gather(case: Case) -> Values:
 
 
 def rows(
-    con: duckdb.DuckDBPyConnection, sql: str, parameters: Values | None = None
+    con: duckdb.DuckDBPyConnection,
+    sql: str,
+    parameters: Values | None = None,
+    *,
+    raw: frozenset[str] = frozenset(),
 ) -> list[Values]:
-    """Run a query of ours; text in the answer is fit for display."""
+    """Run a query of ours; text is made fit for display, but for the columns `raw`."""
     result = con.execute(sql, parameters or {})
     names = [item[0] for item in result.description or ()]
     return [
-        {name: _fit(value) for name, value in zip(names, row, strict=True)}
+        {
+            name: value if name in raw else _fit(value)
+            for name, value in zip(names, row, strict=True)
+        }
         for row in result.fetchall()
     ]
 
@@ -82,7 +89,7 @@ _CLOCKS = """
 WITH read AS (
     SELECT clock_id, count(*) AS sources, min(path) AS first_path
     FROM sources
-    WHERE events > 0
+    WHERE events > 0 AND first_ts IS NOT NULL
     GROUP BY clock_id
 )
 
@@ -218,13 +225,28 @@ ORDER BY attempts DESC, findings.cause
 """
 
 _EXAMPLE = """
-SELECT verdicts.request_id
-FROM verdicts
-INNER JOIN attempts ON verdicts.attempt_id = attempts.attempt_id
-WHERE verdicts.request_id IS NOT NULL
-ORDER BY
-    verdicts.layer = 'undetermined',
-    count(*) OVER (PARTITION BY verdicts.cause) DESC,
-    verdicts.strength <> 'proven', attempts.ts_start, verdicts.request_id
-LIMIT 1
+WITH chosen AS (
+    SELECT verdicts.request_id
+    FROM verdicts
+    INNER JOIN attempts ON verdicts.attempt_id = attempts.attempt_id
+    WHERE verdicts.request_id IS NOT NULL
+    ORDER BY
+        verdicts.layer = 'undetermined',
+        count(*) OVER (PARTITION BY verdicts.cause) DESC,
+        verdicts.strength <> 'proven', attempts.ts_start, verdicts.request_id
+    LIMIT 1
+)
+
+SELECT
+    CASE
+        WHEN
+            length(chosen.request_id) > 20
+            AND contains(chosen.request_id[:20], '-')
+            AND count(DISTINCT attempts.request_id) = 1
+            THEN chosen.request_id[:8]
+        ELSE chosen.request_id
+    END AS request_id
+FROM chosen
+INNER JOIN attempts ON starts_with(attempts.request_id, chosen.request_id[:8])
+GROUP BY chosen.request_id
 """

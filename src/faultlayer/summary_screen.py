@@ -5,13 +5,23 @@ from collections.abc import Iterator
 from datetime import date
 
 from faultlayer import wording
-from faultlayer.render import Cell, Line, Table, cut, labelled, line, tabulated, wrapped
+from faultlayer.render import (
+    Cell,
+    Line,
+    Table,
+    cell_len,
+    cut,
+    labelled,
+    line,
+    tabulated,
+    wrapped,
+)
 from faultlayer.summary import Values
 
-_WIDE = 118
 _CLOCKS = 8
 _CAUSES = 14
 _INCIDENTS = 5
+_SCOPE = 40
 _STYLES = {
     "model": "red",
     "harness": "yellow",
@@ -110,23 +120,47 @@ def books(account: Values) -> str:
 
 
 def _clocks(values: Values, width: int, *, full: bool) -> Iterator[Line]:
+    """Name the clocks of stamped sources, the untied ones together at the end."""
     by_clock: dict[str, list[Values]] = {}
     for segment in values["clocks"]:
-        by_clock.setdefault(segment["clock_id"], []).append(segment)
-    words = [clock_words(segments, _day(values)) for segments in by_clock.values()]
+        if segment["sources"]:
+            by_clock.setdefault(segment["clock_id"], []).append(segment)
+    heads = {name.partition("/")[0] for name in by_clock}
+    shared = f"{heads.pop()}/" if len(heads) == 1 else ""
+    words = []
+    untied = []
+    for name, segments in by_clock.items():
+        short = name.removeprefix(shared) or name
+        if is_untied(segments):
+            untied.append(short)
+        else:
+            words.append(clock_words(segments, _day(values), short))
     if len(words) > _CLOCKS and not full:
         words = [*words[:_CLOCKS], f"{len(words) - _CLOCKS} more"]
+    if untied:
+        limit = len(untied) if full else _CLOCKS
+        words.append(f"untied: {wording.listed(untied, limit)}")
     if words:
         yield from labelled("clocks", words, width, " · ")
 
 
-def clock_words(segments: list[Values], day: date | None) -> str:
+def is_untied(segments: list[Values]) -> bool:
+    """Whether nothing is known of a clock."""
+    first = segments[0]
+    if first["status"] == "reference":
+        return False
+    return first["status"] == "untied" or first["offset_us"] is None
+
+
+def clock_words(
+    segments: list[Values], day: date | None, name: str | None = None
+) -> str:
     """Say what is known of one clock: `vllm-0 UTC+8 and -1.39 s ±400 ms`."""
     first = segments[0]
-    name = str(first["clock_id"])
+    name = name or str(first["clock_id"])
     if first["status"] == "reference":
         return f"{name} is the reference"
-    if first["status"] == "untied" or first["offset_us"] is None:
+    if is_untied(segments):
         return f"{name} untied"
     parts = []
     for segment in segments:
@@ -134,7 +168,8 @@ def clock_words(segments: list[Values], day: date | None) -> str:
         if segment["lo_us"] is not None and segment["hi_us"] is not None:
             low = segment["offset_us"] - segment["lo_us"]
             width = max(segment["hi_us"] - segment["offset_us"], low)
-        text = wording.offset(segment["offset_us"], segment["time_zone_us"] or 0)
+        zone = segment["time_zone_us"] or 0
+        text = wording.offset(segment["offset_us"], zone, width or 0)
         text += f" {wording.error(width)}"
         if abs(segment["drift_ppm"] or 0) >= 1:
             text += f" {segment['drift_ppm']:+.0f} ppm"
@@ -160,7 +195,9 @@ def _how_many(values: Values, width: int) -> Iterator[Line]:
     if failed:
         day = _day(values)
         text += f" {wording.span(counts['failed_start'], counts['failed_end'], day)}"
-    for item in wrapped(text, width):
+    if cell_len(text) > width:
+        text = text.replace("UTC, ", "UTC,\n")
+    for item in text.split("\n"):
         yield line(Cell(item, "bold"))
 
 
@@ -194,53 +231,63 @@ def whom(row: Values) -> str:
 def _causes(values: Values, width: int, *, full: bool) -> Iterator[Line]:
     causes = values["causes"]
     given = causes if full else causes[:_CAUSES]
-    totals: Counter[str] = Counter()
-    for row in causes:
-        totals[row["layer"]] += row["attempts"]
-    day = _day(values)
-    wide = width >= _WIDE
-    table = Table(
-        ["layer", "failed", "cause", "n", "how sure", "when"] + ["whom"] * wide,
+    rows = list(_cause_rows(causes, given, _day(values)))
+    wide = Table(
+        ["layer", "failed", "cause", "n", "when", "how sure", "whom"],
+        rows,
         right=frozenset({1, 3}),
-        grow=6 if wide else 2,
     )
-    cells: list[list[str | Cell]] = []
-    layer = ""
-    for row in given:
-        name = row["cause"].removeprefix(f"{row['layer']}.")
-        if row["scope"]:
-            name += f"  {row['scope']}"
-        sure = how_sure(row)
-        if row["layer"] == "undetermined":
-            name, sure = "", _missing(values)
-        first = row["layer"] != layer
-        layer = row["layer"]
-        cells.append(
-            [
-                Cell(layer if first else "", _STYLES.get(layer, "")),
-                wording.count(totals[layer]) if first else "",
-                name,
-                wording.count(row["attempts"]),
-                sure if wide else _short(sure),
-                wording.span(row["ts_start"], row["ts_end"], day),
-                *([whom(row)] if wide else []),
-            ]
-        )
-    table.rows = cells
-    yield from tabulated(table, width)
+    lines = tabulated(wide, None)
+    if max(cell_len(item.plain.rstrip()) for item in lines) <= width:
+        yield from lines
+    else:
+        narrow = Table(wide.headers[:5], [row[:5] for row in rows], wide.right, grow=2)
+        head, *lines = tabulated(narrow, width)
+        indent = head.plain.index(wide.headers[2])
+        yield head
+        for first, row in zip(lines, rows, strict=True):
+            yield first
+            note = ", ".join(cell.text for cell in row[5:] if cell.text)
+            if note:
+                yield line(Cell(" " * indent + cut(note, width - indent), "dim"))
+    for text in _missing(values):
+        yield from map(line, wrapped(text, width, " " * 8))
     if len(causes) > len(given):
         yield line(f"and {len(causes) - len(given)} more: faultlayer report")
 
 
-def _short(sure: str) -> str:
-    for long, short in (("corroborated", "corrob."), ("undetermined", "undet.")):
-        sure = sure.replace(long, short) if ", " in sure else sure
-    return sure
+def _cause_rows(
+    causes: list[Values], given: list[Values], day: date | None
+) -> Iterator[list[Cell]]:
+    totals: Counter[str] = Counter()
+    for row in causes:
+        totals[row["layer"]] += row["attempts"]
+    layer = ""
+    for row in given:
+        name = row["cause"].removeprefix(f"{row['layer']}.")
+        if row["scope"]:
+            name += f"  {cut(row['scope'], _SCOPE)}"
+        if row["layer"] == "undetermined":
+            name = "the logs do not settle it"
+        first = row["layer"] != layer
+        layer = row["layer"]
+        yield [
+            Cell(layer if first else "", _STYLES.get(layer, "")),
+            Cell(wording.count(totals[layer]) if first else ""),
+            Cell(name),
+            Cell(wording.count(row["attempts"])),
+            Cell(wording.span(row["ts_start"], row["ts_end"], day).replace(" - ", "-")),
+            Cell(how_sure(row)),
+            Cell(whom(row)),
+        ]
 
 
-def _missing(values: Values) -> str:
-    items = [row["missing"] for row in values["missing"]]
-    return f"missing: {wording.listed(items, 1)}" if items else ""
+def _missing(values: Values) -> list[str]:
+    items = [
+        f"{row['missing']} ({wording.count(row['attempts'])})"
+        for row in values["missing"]
+    ]
+    return [f"missing: {wording.listed(items, 3)}"] if items else []
 
 
 def _incidents(values: Values, width: int, *, full: bool) -> Iterator[Line]:
@@ -256,7 +303,7 @@ def _incidents(values: Values, width: int, *, full: bool) -> Iterator[Line]:
 
 def _chain(row: Values, day: date | None) -> str:
     start = row["trouble_start"] or row["ts_start"]
-    scope = f" on {row['scope']}" if row["scope"] else ""
+    scope = f" on {cut(row['scope'], _SCOPE)}" if row["scope"] else ""
     place = f" ({row['place']})" if row["place"] else ""
     parts = [f"{wording.moment(start, day, 1)}  {row['cause']}{scope}{place}"]
     if row["because"]:

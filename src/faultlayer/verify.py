@@ -6,7 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from faultlayer.case import Case, account, sha256
+from faultlayer.accounts import account
+from faultlayer.case import Case, sha256
 from faultlayer.errors import CaseError
 
 

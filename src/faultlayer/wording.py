@@ -73,11 +73,14 @@ def error(us: int | None) -> str:
     return f"±{duration(-(-us // 100_000) * 100_000)}"
 
 
-def offset(us: int, time_zone_us: int = 0) -> str:
-    """Give what a clock is ahead by: `UTC+8 and -1.39 s`, `+2.703 s`, `in step`."""
+def offset(us: int, time_zone_us: int = 0, doubt_us: int = 0) -> str:
+    """Give what a clock is ahead by: `UTC+8 and -1.39 s`, `+2.703 s`, `in step`.
+
+    What is left beside the time zone is named when it is more than its doubt.
+    """
     rest = us - time_zone_us
     words = [zone(time_zone_us)] if time_zone_us else []
-    if abs(rest) >= 1000:  # noqa: PLR2004
+    if abs(rest) > max(doubt_us, 999):
         words.append(("+" if rest > 0 else "-") + duration(round(rest / 1000) * 1000))
     return " and ".join(words) or "in step"
 

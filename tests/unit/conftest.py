@@ -86,6 +86,8 @@ def default_sources() -> Rows:
             "clock_id": f"clock-{number}",
             "zoned": True,
             "precision_us": 1000,
+            "first_ts": START + timedelta(seconds=2),
+            "last_ts": START + timedelta(seconds=6),
         }
         for number, (name, layer, component) in enumerate(FILES, 1)
     ]
