@@ -28,6 +28,7 @@ parse
 prove
 queries
 database
+accounts
 case mutants
 clock_ids clocks.*
 classify
@@ -48,6 +49,7 @@ __main__
 FENCES = {
     "click": {"cli", "commands.*"},
     "duckdb": {
+        "accounts",
         *("answers", "case", "classify", "clocks.*", "commands.*", "database"),
         *("dossier", "lookup", "mutants", "rule_bench", "rule_cases", "summary"),
     },
