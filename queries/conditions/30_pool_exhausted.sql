@@ -17,6 +17,11 @@ WITH denials AS (
     WHERE
         marks.kind IN ('quota_exceeded', 'quota_deny')
         AND marks.clock_status <> 'untied'
+        AND NOT EXISTS (
+            SELECT 1
+            FROM lagging
+            WHERE lagging.request_id = marks.request_id
+        )
 ),
 
 shown AS (
@@ -130,4 +135,10 @@ ANTI JOIN named
     ON
         empty_pools.level = named.level
         AND empty_pools.level_id = named.scope
+WHERE
+    NOT EXISTS (
+        SELECT 1
+        FROM lagging
+        WHERE lagging.user_id = empty_pools.user_id
+    )
 GROUP BY empty_pools.level, empty_pools.level_id

@@ -7,7 +7,7 @@
 SELECT
     failures.attempt_id,
     'harness.routing' AS cause,
-    'proven' AS strength,
+    'corroborated' AS strength,
     min(own.ts) AS ts,
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,

@@ -8,14 +8,32 @@
 SELECT
     failures.attempt_id,
     'model.engine_dead' AS cause,
-    'proven' AS strength,
+    -- Proven only when the dying engine itself gave its last word and nothing that
+    -- could have killed it is left without a place in time.
+    CASE
+        WHEN
+            EXISTS (
+                SELECT 1
+                FROM marks
+                WHERE
+                    marks.clock_status = 'untied'
+                    AND list_has_any(
+                        marks.kinds, (SELECT list(named_causes.kind) FROM named_causes)
+                    )
+            )
+            OR bool_or(silent_deaths.event_id IS NOT NULL)
+            THEN 'corroborated'
+        ELSE 'proven'
+    END AS strength,
     min(own.ts) AS ts,
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,
-    list(own.event_id ORDER BY own.event_id) AS evidence,
+    list(DISTINCT own.event_id ORDER BY own.event_id) AS evidence,
     'own record: engine dead' AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
+LEFT JOIN silent_deaths
+    ON abs(date_diff('second', silent_deaths.ts, own.ts)) <= 10
 WHERE
     list_has_any(own.kinds, ['request_engine_dead', 'engine_dead'])
     -- An engine that died of something named died as its symptom.

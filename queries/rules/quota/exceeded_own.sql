@@ -16,5 +16,12 @@ SELECT
     || coalesce(', pool ' || arg_min(own.pool, own.event_id) FILTER (WHERE own.pool IS NOT NULL), '') AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
-WHERE own.kind IN ('quota_exceeded', 'quota_deny')
+WHERE
+    own.kind IN ('quota_exceeded', 'quota_deny')
+    -- What waits to be given back is not used up (reclamation_lag).
+    AND NOT EXISTS (
+        SELECT 1
+        FROM lagging
+        WHERE lagging.request_id = failures.request_id
+    )
 GROUP BY failures.attempt_id

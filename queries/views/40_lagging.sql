@@ -1,0 +1,102 @@
+-- title: Quota refusals while reservations wait for reclamation and none is in use
+-- store: table
+WITH grace AS (
+    SELECT
+        coalesce(
+            (
+                SELECT settings.number
+                FROM settings
+                WHERE settings.key = 'quota_grace_period'
+            ),
+            30
+        ) AS seconds
+),
+
+holds AS (
+    SELECT
+        events.request_id,
+        any_value(events.user_id) AS user_id,
+        min(events.ts) FILTER (WHERE events.kind = 'quota_reserve') AS reserved_at,
+        max(events.quota_amount) FILTER (WHERE events.kind = 'quota_reserve')
+            AS amount,
+        min(events.ts) FILTER (
+            WHERE events.kind IN ('quota_charge', 'quota_release')
+        ) AS settled_at,
+        min(events.ts) FILTER (WHERE events.kind = 'quota_reclaim') AS reclaimed_at,
+        min(events.event_id) AS event_id
+    FROM events
+    WHERE
+        events.kind IN (
+            'quota_reserve', 'quota_charge', 'quota_release', 'quota_reclaim'
+        )
+        AND events.request_id IS NOT NULL
+    GROUP BY events.request_id
+    HAVING reserved_at IS NOT NULL
+),
+
+-- Refusals in the ledger's own time: no other clock is needed.
+denials AS (
+    SELECT
+        marks.event_id,
+        marks.request_id,
+        marks.user_id,
+        marks.ts,
+        marks.ts_error_us,
+        marks.clock_status
+    FROM marks
+    WHERE
+        marks.kind = 'quota_deny'
+        AND marks.user_id IS NOT NULL
+        AND marks.request_id IS NOT NULL
+),
+
+-- A ledger that never gives back has no lag that one could wait for.
+returns AS (
+    SELECT count(*) AS seen
+    FROM holds
+    WHERE holds.reclaimed_at IS NOT NULL
+),
+
+waiting AS (
+    SELECT
+        denials.request_id,
+        denials.user_id,
+        any_value(denials.event_id) AS event_id,
+        any_value(denials.ts) AS ts,
+        any_value(denials.ts_error_us) AS ts_error_us,
+        any_value(denials.clock_status) AS clock_status,
+        sum(holds.amount) AS amount,
+        list(holds.event_id ORDER BY holds.event_id) AS evidence
+    FROM denials
+    INNER JOIN holds
+        ON
+            denials.user_id = holds.user_id
+            AND holds.settled_at <= denials.ts
+            AND coalesce(
+                holds.reclaimed_at,
+                holds.settled_at
+                + to_seconds((SELECT grace.seconds FROM grace))
+            ) > denials.ts
+    WHERE (SELECT returns.seen FROM returns) > 0
+    GROUP BY denials.request_id, denials.user_id
+)
+
+SELECT
+    waiting.request_id,
+    waiting.user_id,
+    waiting.event_id,
+    waiting.ts,
+    waiting.ts_error_us,
+    waiting.clock_status,
+    waiting.amount,
+    waiting.evidence
+FROM waiting
+WHERE
+    NOT EXISTS (
+        SELECT 1
+        FROM holds
+        WHERE
+            holds.user_id = waiting.user_id
+            AND holds.reserved_at <= waiting.ts
+            AND (holds.settled_at IS NULL OR holds.settled_at > waiting.ts)
+    )
