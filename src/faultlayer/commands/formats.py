@@ -1,5 +1,7 @@
 """`faultlayer formats`: the formats as data, listed, shown, proved and explained."""
 
+from pathlib import Path
+
 import click
 
 
@@ -84,3 +86,39 @@ def explain(line: str, name: str | None) -> None:
     definitions = parse.load_definitions()
     screen = render.console()
     render.put(screen, explanation.lines(definitions, text, name, screen.width))
+
+
+@command.command("test")
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+def test(path: Path | None) -> None:
+    """Prove all formats by their samples, or those of PATH among the built-in ones.
+
+    PATH is a TOML file or a folder of them. Ends with exit code 7 and a list when
+    anything is wrong.
+
+    Example: faultlayer formats test my_gateway.toml
+    """
+    from faultlayer import parse, prove
+    from faultlayer.errors import DefinitionError
+    from faultlayer.masking import safe
+
+    definitions = parse.load_definitions(prove=path is None)
+    if path is None:
+        problems = prove.problems(definitions)
+        count = len(definitions.formats)
+    else:
+        from faultlayer.commands import _own_formats
+
+        own = _own_formats.read(path)
+        definitions = _own_formats.among(definitions, own)
+        problems = [item for one in own for item in prove.problems_of(one, definitions)]
+        count = len(own)
+    for problem in problems:
+        click.echo("\n".join(safe(text) for text in str(problem).split("\n")))
+    if problems:
+        noun = "problem" if len(problems) == 1 else "problems"
+        raise DefinitionError(
+            f"{len(problems)} {noun} in the formats",
+            hint="faultlayer formats explain LINE says how far a pattern gets",
+        )
+    click.echo(f"{count} {'format' if count == 1 else 'formats'}, no problem")
