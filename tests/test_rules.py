@@ -24,6 +24,9 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("engine_down", "(conditions.layer = 'model')"): (
         "every condition of an engine is of the model layer so far"
     ),
+    ("reclamation_lag", "(failures.request_id = lagging.request_id)"): (
+        "the attempt that owns the refusal has its id"
+    ),
     ("token_rate_limit_window", "(conditions.clock_status != 'untied')"): (
         "tokens are counted in the edge's own time so far"
     ),
