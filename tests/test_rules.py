@@ -1,6 +1,7 @@
 """Rules, conditions and verdicts do what their cases say, in every part of them."""
 
 import re
+from functools import cached_property
 from pathlib import Path
 
 import duckdb
@@ -63,11 +64,15 @@ class Subject:
             return prepared.found(statement)
         return prepared.fired(statement)
 
+    @cached_property
+    def wanted(self) -> list[object]:
+        """What the cases answer as things are."""
+        assert self.query is not None
+        return [self.answers(case, self.query.statement) for case in self.prepared]
+
     def notices(self, mutant: str) -> bool:
         """Whether some case answers otherwise with a mutant than without."""
-        assert self.query is not None
-        for prepared in self.prepared:
-            wanted = self.answers(prepared, self.query.statement)
+        for prepared, wanted in zip(self.prepared, self.wanted, strict=True):
             try:
                 if self.answers(prepared, mutant) != wanted:
                     return True
