@@ -76,8 +76,7 @@ nibbles AS (
         uuid_mask(events_raw.request_id) AS mask
     FROM events_raw
     WHERE
-        events_raw.request_id[15] IN ('9', 'a', 'b')
-        AND len(events_raw.request_id) = 36
+        events_raw.component IN ('envoy', 'istio')
         AND regexp_matches(
             events_raw.request_id,
             '^[0-9a-f]{8}-[0-9a-f]{4}-[9ab][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'

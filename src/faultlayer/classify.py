@@ -17,6 +17,14 @@ CORRECTED = 10
 
 ROW_GROUP = 122_880
 
+#: Columns whose values hardly repeat: a dictionary would only cost time.
+_PLAIN = {
+    "attempt_id": "DELTA_BINARY_PACKED",
+    "ts_start": "DELTA_BINARY_PACKED",
+    "ts_end": "DELTA_BINARY_PACKED",
+    "request_id": "DELTA_LENGTH_BYTE_ARRAY",
+}
+
 _PARSED = """
 CREATE OR REPLACE TEMP VIEW parsed AS
 SELECT
@@ -170,7 +178,8 @@ class Classifier:
             wanted,
             compression="zstd",
             compression_level=1,
-            use_dictionary=[n for n in wanted.names if n != "request_id"],
+            use_dictionary=[n for n in wanted.names if n not in _PLAIN],
+            column_encoding=_PLAIN,
         ) as writer:
             for table in _regrouped(reader):
                 writer.write_table(table.select(wanted.names).cast(wanted))
