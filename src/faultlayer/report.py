@@ -87,7 +87,7 @@ def _incidents(values: Values) -> Iterator[str]:
 def _quiet(values: Values) -> Iterator[str]:
     if not values["conditions"]:
         return
-    yield from ("", "## Trouble that explains no failed attempt", "")
+    yield from ("", "## Trouble that no failed attempt was put down to", "")
     yield from _table(
         ("cause", "where", "when (UTC)", "shown by", "at"),
         [

@@ -207,9 +207,7 @@ FROM conditions
 LEFT JOIN places ON conditions.evidence[1] = places.event_id
 WHERE
     conditions.role = 'root'
-    AND conditions.condition_id NOT IN (
-        SELECT condition_id FROM verdicts WHERE condition_id IS NOT NULL
-    )
+    AND conditions.cause NOT IN (SELECT cause FROM verdicts)
 ORDER BY conditions.ts_start, conditions.condition_id
 """
 

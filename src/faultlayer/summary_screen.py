@@ -1,5 +1,6 @@
 """Sets the summary of a case for a reader who has had a bad night."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
@@ -18,6 +19,7 @@ from faultlayer.render import (
 )
 from faultlayer.summary import Values
 
+_POD_UID = re.compile(r"_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CLOCKS = 8
 _CAUSES = 14
 _INCIDENTS = 5
@@ -130,7 +132,7 @@ def _clocks(values: Values, width: int, *, full: bool) -> Iterator[Line]:
     words = []
     untied = []
     for name, segments in by_clock.items():
-        short = name.removeprefix(shared) or name
+        short = _POD_UID.sub("", name.removeprefix(shared)) or name
         if is_untied(segments):
             untied.append(short)
         else:
@@ -303,7 +305,9 @@ def _incidents(values: Values, width: int, *, full: bool) -> Iterator[Line]:
 
 def _chain(row: Values, day: date | None) -> str:
     start = row["trouble_start"] or row["ts_start"]
-    scope = f" on {cut(row['scope'], _SCOPE)}" if row["scope"] else ""
+    # Without a condition the scope is whoever was hit.
+    word = "on" if row["has_condition"] else "for"
+    scope = f" {word} {cut(row['scope'], _SCOPE)}" if row["scope"] else ""
     place = f" ({row['place']})" if row["place"] else ""
     parts = [f"{wording.moment(start, day, 1)}  {row['cause']}{scope}{place}"]
     if row["because"]:
@@ -333,7 +337,7 @@ def _others(values: Values, width: int, *, full: bool) -> Iterator[Line]:
         f"{row['cause']}{' on ' + row['scope'] if row['scope'] else ''}"
         f"{' (' + row['place'] + ')' if row['place'] else ''},"
         f" {wording.span(row['ts_start'], row['ts_end'], day)}:"
-        f" explains no failed attempt"
+        " no failed attempt was put down to it"
         + (" (its clock is untied)" if row["clock_status"] == "untied" else "")
         for row in quiet[:limit]
     ]
