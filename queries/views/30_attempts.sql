@@ -16,7 +16,11 @@ SELECT
     coalesce(access.project_id, life.project_id) AS project_id,
     coalesce(access.tenant_id, life.tenant_id) AS tenant_id,
     coalesce(access.model, life.model) AS model,
-    coalesce(life.engine, engine_names.engine) AS engine,
+    -- Where it ran, else where it was first sent, unless the edge tried several.
+    coalesce(
+        engine_names.engine,
+        CASE WHEN access.upstream_hops > 1 THEN NULL ELSE life.engine END
+    ) AS engine,
     CASE
         WHEN life.in_engine AND numbers.attempt IS NULL THEN TRUE
         WHEN access.forwarded IS FALSE THEN FALSE
@@ -51,7 +55,7 @@ SELECT
     life.project_id,
     life.tenant_id,
     life.model,
-    coalesce(life.engine, engine_names.engine) AS engine,
+    coalesce(engine_names.engine, life.engine) AS engine,
     coalesce(life.in_engine OR life.sent_on, FALSE) AS forwarded,
     life.layers AS layers_seen,
     orphans.event_id // 10000000000 AS source_id
