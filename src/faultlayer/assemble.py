@@ -72,8 +72,8 @@ class Assembly:
             logical = unwrap.unwrap(lines, self._wrapper)
         else:
             logical = unwrap.plain(lines)
-        text = detect.clean(logical.get_column("text"))
-        found = self._take(logical, text)
+        text = logical.get_column("text")
+        found, text = self._take(logical, text)
         hits = [hit for hit in found if not hit.pattern.more]
         framed = any(hit.format.framing != "line" for hit in found)
         taken = sum(len(hit.fields) for hit in hits)
@@ -85,15 +85,26 @@ class Assembly:
 
     # ------------------------------------------------------------ lines to patterns
 
-    def _take(self, logical: pl.DataFrame, text: pl.Series) -> list[Hit]:
+    def _take(
+        self, logical: pl.DataFrame, text: pl.Series
+    ) -> tuple[list[Hit], pl.Series]:
+        """Give the hits and the text, cleaned where no exact pattern took it."""
+        exact: list[Hit] = []
+        left = None
         if self._wrapper is None:
-            return self._take_stream(text, "", None)
+            # nginx writes no control characters: what it wrote needs no cleaning.
+            first = [one for one in self._order("")[0][:1] if one[0].escapes]
+            if first:
+                exact, left = take(text, first)
+                if not len(left):
+                    return exact, text
+        text = detect.clean(text)
         hits: list[Hit] = []
         streams = logical.get_column("stream")
         for stream in unwrap.streams(logical):
-            mine = (streams == stream).arg_true()
+            mine = left if self._wrapper is None else (streams == stream).arg_true()
             hits += self._take_stream(text, stream, mine)
-        return hits
+        return exact + hits, text
 
     def _take_stream(
         self, text: pl.Series, stream: str, mine: pl.Series | None

@@ -1,7 +1,7 @@
 """Compiles what a line looks like (nginx `log_format`, regex, JSON) to a plan for whole columns."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -136,8 +136,10 @@ class _Stages:
         return pl.col(name)
 
 
-def quote_plan(log_format: str) -> Plan:
+def quote_plan(log_format: str, drop: Collection[str] = ()) -> Plan:
     """Compile a `log_format` to splits at `"` and at the literals between.
+
+    Variables in `drop` are checked like the others, but not given.
 
     nginx writes no raw `"` inside a variable, so the pieces between quotes are exact. A
     line that splits in more than one way is left to `log_regex`.
@@ -151,7 +153,8 @@ def quote_plan(log_format: str) -> Plan:
         _segment(stages, pl.col(f"field_{number}"), piece, f"p{number}")
     present = pl.col(f"field_{count - 1}").is_not_null()
     valid = [present, pl.col(f"field_{count}").is_null(), *stages.valid]
-    names = tuple(stages.fields)
+    fields = {name: expr for name, expr in stages.fields.items() if name not in drop}
+    names = tuple(fields)
 
     def match(text: pl.Series) -> Match:
         frame = text.to_frame("text").lazy().select(split.alias("split"))
@@ -160,7 +163,7 @@ def quote_plan(log_format: str) -> Plan:
             # A stage each, or one split would be computed again for every field.
             frame = frame.with_columns(**columns)
         hit = pl.all_horizontal(valid).alias(HIT)
-        return _kept(frame.select(hit, **stages.fields).collect(), names)
+        return _kept(frame.select(hit, **fields).collect(), names)
 
     return Plan(match, names)
 
@@ -168,9 +171,10 @@ def quote_plan(log_format: str) -> Plan:
 def _kept(done: pl.DataFrame, names: Sequence[str]) -> Match:
     hits = done.get_column(HIT)
     fields = done.select(names)
-    if hits.all():
+    rows = hits.arg_true()
+    if len(rows) == len(done):
         return Match(None, fields)
-    return Match(hits.arg_true(), fields.filter(hits))
+    return Match(rows, fields.filter(hits) if len(rows) else fields.clear())
 
 
 def _segment(
@@ -197,6 +201,13 @@ def _segment(
         column = column.str.head(-_TIME_LOCAL_WIDTH)
         stages.valid.append(column.str.ends_with(literal))
         column = column.str.head(-len(literal))
+    if len(parts) > 1 and parts[0].name == "status":
+        # Three digits, whatever the status.
+        _variable(stages, parts.pop(0), column.str.head(3))
+        literal = parts.pop(0).text
+        column = column.str.slice(3)
+        stages.valid.append(column.str.starts_with(literal))
+        column = column.str.slice(len(literal))
     stage = 0
     while len(parts) > 1:
         variable, literal = parts.pop(0), parts.pop(0).text
@@ -320,7 +331,11 @@ def json_plan(shape: JsonShape) -> Plan:
     if shape.one_of:
         hit &= pl.any_horizontal(pl.col(key).is_not_null() for key in shape.one_of)
 
+    nothing = pl.DataFrame(schema=dict.fromkeys(keys, pl.String))
+
     def match(text: pl.Series) -> Match:
+        if not text.str.contains(r"^\s*[\[{]").any():
+            return Match(pl.Series([], dtype=pl.Int64), nothing)
         objects = json_objects(text, keys, shape.list_key)
         kept = objects.filter(hit)
         rows = kept.get_column(ROW)

@@ -135,6 +135,7 @@ class Format:
     extracts: tuple[Extract, ...]
     pairs: str | None
     engine_ids: bool
+    escapes: bool
     samples: tuple[Sample, ...]
     rejects: tuple[Sample, ...]
     path: str
@@ -165,6 +166,7 @@ _HEAD: Final = (
     "shares",
     "pairs",
     "engine_ids",
+    "escapes",
     "raw_json",
     "drop",
 )
@@ -249,7 +251,8 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
     if framing not in FRAMINGS:
         reader.wrong(f"framing must be one of {', '.join(FRAMINGS)}", "framing")
     kind = reader.text_of(head, "kind") or None
-    patterns = tuple(_patterns(reader, top, kind))
+    drop = frozenset(reader.texts_of(head, "drop"))
+    patterns = tuple(_patterns(reader, top, kind, drop))
     upstream = reader.table(
         top.get("upstream", {}), "upstream", ("connect", "header", "response")
     )
@@ -274,7 +277,7 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
         fields=fields,
         attrs=dict(_fields(reader, top, "attrs", groups)),
         raw_json=frozenset(reader.texts_of(head, "raw_json")),
-        drop=frozenset(reader.texts_of(head, "drop")),
+        drop=drop,
         upstream=Upstream(
             *(reader.texts_of(upstream, key) for key in ("connect", "header", "response"))
         )
@@ -283,6 +286,7 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
         extracts=extracts,
         pairs=reader.text_of(head, "pairs") or None,
         engine_ids=reader.flag_of(head, "engine_ids"),
+        escapes=reader.flag_of(head, "escapes"),
         samples=tuple(_samples(reader, top, "sample")),
         rejects=tuple(_samples(reader, top, "reject")),
         path=reader.path,
@@ -294,7 +298,7 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
 
 
 def _patterns(
-    reader: Reader, top: Mapping[str, Any], kind: str | None
+    reader: Reader, top: Mapping[str, Any], kind: str | None, drop: frozenset[str]
 ) -> Iterator[Pattern]:
     tables = reader.tables_of(top, "pattern", _PATTERN)
     if not tables:
@@ -307,7 +311,7 @@ def _patterns(
             )
             continue
         try:
-            plans = _plans(reader, table, shapes[0])
+            plans = _plans(reader, table, shapes[0], drop)
         except PatternError as error:
             reader.wrong(str(error), "[[pattern]]", nth=nth)
             continue
@@ -323,12 +327,14 @@ def _patterns(
         )
 
 
-def _plans(reader: Reader, table: Mapping[str, Any], shape: str) -> tuple[Plan, ...]:
+def _plans(
+    reader: Reader, table: Mapping[str, Any], shape: str, drop: frozenset[str]
+) -> tuple[Plan, ...]:
     if shape == "regex":
         return (regex_plan("".join(reader.texts_of(table, "regex"))),)
     if shape == "log_format":
         text = "".join(reader.texts_of(table, "log_format"))
-        return (quote_plan(text), regex_plan(log_regex(text)))
+        return (quote_plan(text, drop), regex_plan(log_regex(text)))
     json = reader.table(table["json"], "json", _JSON)
     values = json.get("values", {})
     return (

@@ -113,8 +113,9 @@ def _states(frame: pl.DataFrame) -> pl.DataFrame:
         (shape == "N") & (pl.col("after") == "T") & (pl.col("marks") > 0) & pl.col("strong")
     )
     frame = frame.with_columns(headline.fill_null(value=False).alias("headline"))
+    second = (pl.col("nth") == 2) & (pl.col("before") != "T")  # noqa: PLR2004
     follows_head = pl.col("headline").shift().fill_null(value=False) | (
-        (pl.col("nth") == 2) & pl.col("troubled")  # noqa: PLR2004
+        second.fill_null(value=False) & pl.col("troubled")
     )
     mark = (
         (shape == "T")

@@ -79,14 +79,12 @@ def ids(logged: pl.Series, *, engine: bool = False) -> pl.DataFrame:
             joined = _parts(logged.gather(commas), engine=engine)
             request_id = request_id.clone().scatter(commas, joined.list.first())
             joined = pl.DataFrame({"row": commas, "id_parts": joined})
-    result = pl.DataFrame({"request_id": request_id, "raw": logged}).select(
-        "request_id",
-        pl.when(pl.col("raw").ne_missing(pl.col("request_id")))
-        .then("raw")
-        .alias("raw_request_id")
-        if len(rows)
-        else pl.lit(None, pl.String).alias("raw_request_id"),
-    )
+    raw = pl.repeat(None, len(logged), eager=True, dtype=pl.String)
+    if len(rows):
+        as_logged, now = logged.gather(rows), request_id.gather(rows)
+        changed = as_logged.ne_missing(now)
+        raw = raw.scatter(rows.filter(changed), as_logged.filter(changed))
+    result = pl.DataFrame({"request_id": request_id, "raw_request_id": raw})
     if joined is None:
         nothing = pl.lit(None, pl.List(pl.String))
         return result.with_columns(nothing.alias("id_parts"))
@@ -185,13 +183,21 @@ def ratio(value: pl.Expr) -> pl.Expr:
     return pl.when(percent | (parsed > 2)).then((parsed / 100).round(9)).otherwise(parsed)
 
 
-def undo_hex(value: pl.Series) -> pl.Series:
-    r"""Undo nginx's `\xHH`, as bytes first and then as UTF-8; for the rare rows."""
-    return pl.Series(
-        value.name,
-        [None if one is None else _unescaped(one) for one in value.to_list()],
-        dtype=pl.String,
-    )
+def undo_hex(text: pl.Series, fields: pl.DataFrame) -> pl.DataFrame:
+    r"""Undo nginx's `\xHH` in fields of lines, as bytes first and then as UTF-8."""
+    rows = text.str.contains("\\x", literal=True).arg_true()
+    if not len(rows):
+        return fields
+    mended = []
+    for name, dtype in fields.schema.items():
+        if dtype == pl.String:
+            some = fields.get_column(name).gather(rows)
+            marked = some.str.contains("\\x", literal=True).fill_null(value=False)
+            if marked.any():
+                values = [_unescaped(one) for one in some.filter(marked).to_list()]
+                column = fields.get_column(name).clone()
+                mended.append(column.scatter(rows.filter(marked), values))
+    return fields.with_columns(mended)
 
 
 def _unescaped(value: str) -> str:
@@ -213,30 +219,36 @@ def attributes(
 ) -> pl.Series:
     """Give a JSON object for each of `size` rows: the columns that are not null, by name.
 
+    Rows without any are null, and cost nothing.
+
     Values are JSON text, numbers of the frame are numbers, `raw` columns are JSON already.
     """
-    parts: list[pl.Expr] = []
     kept = [column for column in columns if column.null_count() < size]
-    for column in sorted(kept, key=lambda column: column.name):
-        name = column.name
-        value = pl.col(name)
-        if column.dtype != pl.String:
-            value = value.cast(pl.String)
-            quoted = pl.concat_str(pl.lit(f"{json_text(name)}:"), value)
-        elif name in raw:
-            quoted = pl.concat_str(pl.lit(f"{json_text(name)}:"), value)
+    if not kept:
+        return pl.repeat(None, size, eager=True, dtype=pl.String)
+    frame = pl.DataFrame(kept)
+    rows = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+    if len(rows) < size // 2:
+        few = [column.gather(rows) for column in kept]
+        sparse = pl.repeat(None, size, eager=True, dtype=pl.String)
+        return sparse.scatter(rows, _objects(pl.DataFrame(few), raw))
+    return _objects(frame, raw)
+
+
+def _objects(frame: pl.DataFrame, raw: Sequence[str]) -> pl.Series:
+    parts: list[pl.Expr] = []
+    for name in sorted(frame.columns):
+        value = pl.col(name).cast(pl.String)
+        if frame.schema[name] != pl.String or name in raw:
+            part = pl.concat_str(pl.lit(f"{json_text(name)}:"), value)
         else:
-            quoted = pl.concat_str(
+            part = pl.concat_str(
                 pl.lit(f'{json_text(name)}:"'), escaped(value), pl.lit('"')
             )
-        parts.append(quoted)
-    if not parts:
-        return pl.Series("attrs", [None], pl.String).new_from_index(0, size)
+        parts.append(part)
     joined = pl.concat_str(parts, separator=",", ignore_nulls=True)
-    return pl.DataFrame(kept).select(
-        pl.when(joined != "")
-        .then(pl.concat_str(pl.lit("{"), joined, pl.lit("}")))
-        .alias("attrs")
+    return frame.select(
+        pl.when(joined != "").then(pl.concat_str(pl.lit("{"), joined, pl.lit("}")))
     ).to_series()
 
 
@@ -269,85 +281,85 @@ def upstream(lists: Mapping[str, pl.Series]) -> pl.DataFrame:
     `lists` has connect, header and response, as far as the log has them. They are split
     at `, ` and ` : ` only: addresses and ports hold `:` as well.
     """
-    logged = pl.DataFrame(
-        {part: column.cast(pl.String) for part, column in lists.items()}
-    )
-    size = len(logged)
-    present = logged.columns
-    times = logged.select(pl.all().cast(pl.Float64, strict=False))
-    silent = logged.select(
-        pl.all_horizontal(pl.all().is_in(["-", ""]) | pl.all().is_null())
-    ).to_series()
-    several = pl.any_horizontal(
-        pl.col(part).str.contains(r", | : ") for part in present
-    )
-    many = logged.select(several.fill_null(value=False)).to_series()
+    logged = pl.DataFrame({part: one.cast(pl.String) for part, one in lists.items()})
+    size, present = len(logged), logged.columns
     reached = [part for part in ("connect", "header") if part in present]
-    forwarded: pl.Expr = pl.any_horizontal(
-        pl.col(part).is_not_null() for part in reached
-    )
-    if not reached:
-        # Only the response time: a number there also stands for a refused connection.
-        forwarded = pl.when(pl.lit(value=False)).then(pl.lit(value=True))
+    times = logged.select(pl.all().cast(pl.Float64, strict=False) * 1000)
+    # Nearly all lines have one upstream and three numbers: only the others are read.
+    odd = times.select(pl.any_horizontal(pl.all().is_null())).to_series().arg_true()
+    known = True if reached else None
     columns: dict[str, pl.Series] = {
-        part: (times.get_column(part) * 1000).round(6) for part in present
+        **{part: times.get_column(part).round(6) for part in present},
+        "hops": pl.repeat(1, size, eager=True, dtype=pl.Int32),
+        # With a response time alone: a number there also stands for a refusal.
+        "forwarded": pl.repeat(known, size, eager=True, dtype=pl.Boolean),
     }
-    columns["hops"] = (~silent).cast(pl.Int32)
-    columns["forwarded"] = times.select(forwarded.alias("f")).to_series()
-    if not reached:
-        columns["forwarded"] = columns["forwarded"].set(silent, value=False)
-    rows = many.arg_true()
-    if len(rows):
-        _put_lists(columns, logged[rows.to_list()], rows, reached)
-    nothing = pl.Series([None], dtype=pl.Float64).new_from_index(0, size)
-    result = pl.DataFrame(
-        {
-            f"upstream_{part}_ms": columns.get(part, nothing)
-            for part in ("connect", "header", "response")
-        }
-        | {"upstream_hops": columns["hops"], "forwarded": columns["forwarded"]}
-    )
-    if len(rows):
-        kept = logged.with_columns(many.alias("many"))
-        result = result.with_columns(
-            kept.select(
-                pl.when("many").then(part).alias(key)
-                for part, key in (
-                    ("connect", "uct"),
-                    ("header", "uht"),
-                    ("response", "urt"),
-                )
-                if part in present
-            )
-        )
-    return result
+    raw: list[pl.Series] = []
+    if len(odd):
+        few = logged.select(pl.all().gather(odd))
+        for name, values in _of_odd(few, reached).items():
+            columns[name] = columns[name].scatter(odd, values)
+        several = few.select(_several()).to_series()
+        if several.any():
+            rows, lists_only = odd.filter(several), few.filter(several)
+            for name, values in _of_lists(lists_only, reached).items():
+                columns[name] = columns[name].scatter(rows, values)
+            keys = {"connect": "uct", "header": "uht", "response": "urt"}
+            raw = [
+                pl.repeat(None, size, eager=True, dtype=pl.String)
+                .scatter(rows, lists_only.get_column(part))
+                .alias(keys[part])
+                for part in present
+            ]
+    result = {
+        f"upstream_{part}_ms": columns[part]
+        for part in ("connect", "header", "response")
+        if part in present
+    }
+    result["upstream_hops"] = columns["hops"]
+    result["forwarded"] = columns["forwarded"]
+    return pl.DataFrame(result | {column.name: column for column in raw})
 
 
-def _put_lists(
-    columns: dict[str, pl.Series],
-    logged: pl.DataFrame,
-    rows: pl.Series,
-    reached: Sequence[str],
-) -> None:
-    """Overwrite the rows that hold a list of several upstreams."""
-    items = logged.select(
+def _several() -> pl.Expr:
+    return pl.any_horizontal(pl.all().str.contains(", | : ").fill_null(value=False))
+
+
+def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series]:
+    """Give hops and forwarded of lines that lack one of the times."""
+    numbers = pl.all().cast(pl.Float64, strict=False).is_not_null()
+    silent = pl.all_horizontal((pl.all().is_in(["-", ""]) | pl.all().is_null()))
+    there = logged.select(numbers)
+    some = there.select(pl.any_horizontal(pl.col(reached))) if reached else None
+    quiet = logged.select(silent.alias("s")).to_series()
+    unknown = pl.repeat(None, len(logged), eager=True, dtype=pl.Boolean)
+    return {
+        "hops": (~quiet).cast(pl.Int32),
+        "forwarded": unknown.set(quiet, value=False)
+        if some is None
+        else some.to_series(),
+    }
+
+
+def _of_lists(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series]:
+    """Give what `upstream` gives, for lines that name several upstreams."""
+    # A state without a peer prints nothing before " : ".
+    item = pl.element().filter(pl.element() != "")
+    numbers = logged.select(
         pl.all()
         .str.replace_all(" : ", ", ", literal=True)
         .str.split(", ")
-        # A state without a peer prints nothing before " : ".
-        .list.eval(
-            pl.element().filter(pl.element() != "").cast(pl.Float64, strict=False)
-        )
+        .list.eval(item.cast(pl.Float64, strict=False))
     )
-    for part in logged.columns:
-        last = (items.get_column(part).list.last() * 1000).round(6)
-        columns[part] = columns[part].clone().scatter(rows, last)
-    hops = items.select(pl.max_horizontal(pl.all().list.len())).to_series()
-    columns["hops"] = columns["hops"].clone().scatter(rows, hops.cast(pl.Int32))
+    found = {
+        part: (numbers.get_column(part).list.last() * 1000).round(6)
+        for part in numbers.columns
+    }
+    hops = pl.max_horizontal(pl.all().list.len())
+    found["hops"] = numbers.select(hops.cast(pl.Int32).alias("n")).to_series()
     if reached:
-        some = items.select(
-            pl.any_horizontal(
-                pl.col(part).list.drop_nulls().list.len() > 0 for part in reached
-            )
-        ).to_series()
-        columns["forwarded"] = columns["forwarded"].clone().scatter(rows, some)
+        some = pl.any_horizontal(
+            pl.col(part).list.drop_nulls().list.len() > 0 for part in reached
+        )
+        found["forwarded"] = numbers.select(some.fill_null(value=False).alias("f")).to_series()
+    return found

@@ -151,6 +151,7 @@ class Run:
         self._source = source
         self._signatures = definitions.signatures
         self._definitions = definitions
+        self._formats = detection.formats
         self._events = events
         self._rejects = rejects
         self._assembly = Assembly(detection, definitions)
@@ -188,8 +189,11 @@ class Run:
                 key for key, count in self._precisions.items() if count == most
             )
         if used:
-            result.format = ", ".join(used)
-            main = max(used, key=lambda name: used[name])
+            expected = [name for names in self._formats.values() for name in names]
+            names = [name for name in dict.fromkeys(expected) if name in used]
+            names += sorted(set(used).difference(names))
+            result.format = ", ".join(names)
+            main = max(names, key=lambda name: used[name])
             format_ = self._definitions.format(main)
             result.layer, result.component = format_.layer, format_.component
 
@@ -235,15 +239,14 @@ class Run:
 
     def _write(self, events: pl.DataFrame) -> None:
         result = self.result
-        stamped = events.filter(~pl.col("borrowed") & pl.col("ts_raw").is_not_null())
-        if len(stamped):
-            low, high = stamped.select(
-                pl.col("ts_raw").min().alias("low"), pl.col("ts_raw").max().alias("high")
-            ).row(0)
+        own = pl.col("ts_raw").filter(~pl.col("borrowed"))
+        low, high = events.select(own.min().alias("low"), own.max().alias("high")).row(0)
+        if low is not None:
             result.first_ts = min(low, result.first_ts or low)
             result.last_ts = max(high, result.last_ts or high)
-            counts = stamped.get_column("ts_precision_us").value_counts()
-            for precision, count in counts.iter_rows():
+            stamped = ~pl.col("borrowed") & pl.col("ts_raw").is_not_null()
+            precisions = events.select(pl.col("ts_precision_us").filter(stamped)).to_series()
+            for precision, count in precisions.value_counts().iter_rows():
                 self._precisions[precision] = self._precisions.get(precision, 0) + count
         source_id = self._source.source_id
         self._events.add(

@@ -39,7 +39,6 @@ _OWN: Final = frozenset(TYPES) - {
     "upstream_hops",
 }
 _STEERING: Final = frozenset({"level", "process", "header", "trace", "message"})
-_HEX: Final = "\\x"
 
 
 def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFrame:
@@ -48,7 +47,6 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
     Columns that the format does not have are absent.
     """
     fields = _with_extracts(format_, fields)
-    fields = _without_hex(fields)
     taken = {name for source in _sources(format_) for name in names_in(source)}
     taken = (taken | format_.drop) - format_.raw_json
     out = stamps_of(format_, fields)
@@ -124,26 +122,6 @@ def _with_extracts(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
     return fields
 
 
-def _without_hex(fields: pl.DataFrame) -> pl.DataFrame:
-    texts = [name for name, dtype in fields.schema.items() if dtype == pl.String and name in _ESCAPED]
-    if not texts:
-        return fields
-    marked = fields.select(pl.col(texts).str.contains(_HEX, literal=True).fill_null(value=False))
-    mended = []
-    for name in texts:
-        rows = marked.get_column(name).arg_true()
-        if len(rows):
-            column = fields.get_column(name)
-            mended.append(column.clone().scatter(rows, normalise.undo_hex(column.gather(rows))))
-    return fields.with_columns(mended)
-
-
-# nginx escapes what a client can write; times and numbers hold nothing to undo.
-_ESCAPED: Final = frozenset(
-    {"request", "http_user_agent", "http_referer", "remote_user", "http_x_request_id", "http_x_forwarded_for"}
-)
-
-
 def stamps_of(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
     """Give ts, precision, zoned, yearless of captured fields."""
     result: pl.DataFrame | None = None
@@ -210,6 +188,8 @@ def _columns(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
         if TYPES[column] == pl.String:
             # A message may be empty, an id or an agent may not.
             exprs[column] = value if column == "message" else normalise.text(value)
+        elif len(field.sources) == 1 and fields.schema.get(field.sources[0]) == TYPES[column] and TYPES[column] != pl.Float64:
+            exprs[column] = value
         else:
             exprs[column] = normalise.number(value, TYPES[column], field.scale)
     level = _value(format_.fields.get("level", Field(("level",))), fields)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from faultlayer import normalise
 from faultlayer.formats import Format, Pattern
 
 
@@ -37,15 +38,19 @@ def take(
                 return hits, left
             part = text if left is None else text.gather(left)
             match = plan.match(part)
-            if not len(match.fields):
+            fields = match.fields
+            if not len(fields):
                 continue
+            if format_.escapes:
+                lines = part if match.rows is None else part.gather(match.rows)
+                fields = normalise.undo_hex(lines, fields)
             if match.rows is None:
-                hits.append(Hit(format_, pattern, left, match.fields))
+                hits.append(Hit(format_, pattern, left, fields))
                 left = _none()
                 continue
             at = match.rows.cast(pl.UInt32)
             taken = at if left is None else left.gather(at)
-            hits.append(Hit(format_, pattern, taken, match.fields))
+            hits.append(Hit(format_, pattern, taken, fields))
             left = _without(size if left is None else len(left), at, left)
     return hits, all_rows(size) if left is None else left
 

@@ -19,7 +19,7 @@ _UNIQUE: Final = frozenset(
         "line",
         "byte_offset",
         "byte_length",
-        "ts_raw",
+        "client",
         "request_id",
         "raw_request_id",
         "duration_ms",
@@ -30,6 +30,8 @@ _UNIQUE: Final = frozenset(
         "text",
     }
 )
+# They rise, or nearly repeat: their differences are small.
+_RISING: Final = ("event_id", "line", "byte_offset", "byte_length")
 _POLARS: Final = {
     pa.string(): pl.String,
     pa.int32(): pl.Int32,
@@ -60,6 +62,9 @@ class Writer:
             compression="zstd",
             compression_level=1,
             use_dictionary=[name for name in names if name not in _UNIQUE],
+            column_encoding={
+                name: "DELTA_BINARY_PACKED" for name in _RISING if name in names
+            },
             bloom_filter_options={bloom: {"ndv": GROUP, "fpp": 0.01}} if bloom else None,
             store_schema=False,
         )
@@ -90,7 +95,7 @@ class Writer:
     def _write(self, size: int) -> None:
         table = pl.concat(self._rows)
         for start in range(0, size, GROUP):
-            part = table.slice(start, min(GROUP, size - start)).rechunk()
+            part = table.slice(start, min(GROUP, size - start))
             self._writer.write_table(self._arrow(part), row_group_size=GROUP)
         rest = table.slice(size)
         self._rows = [rest] if len(rest) else []
