@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -376,6 +377,39 @@ def test_verify_notices_a_change(faultlayer: Faultlayer, case: Path) -> None:
         "source logs/access.log has changed since it was analyzed\n",
     )
     assert ended.err.startswith("faultlayer: 1 difference in ")
+
+
+def test_a_damaged_case_is_told(faultlayer: Faultlayer, case: Path) -> None:
+    """Exit 6 and the way to find out more; no traceback, whatever is damaged."""
+    shutil.copytree(case, "damaged")
+    Path("damaged/verdicts.parquet").write_bytes(b"PAR1 and nothing more")
+    for arguments in (["report", "damaged"], ["trace", "damaged", ID]):
+        ended = faultlayer(*arguments)
+        assert (ended.code, ended.out) == (6, "")
+        assert "damaged is damaged: " in ended.err
+        assert "hint: faultlayer verify damaged" in ended.err
+    ended = faultlayer("sql", "damaged", "FROM verdicts")
+    assert (ended.code in {2, 6}, ended.out) == (True, "")
+    ended = faultlayer("verify", "damaged")
+    assert ended.code == 5
+    assert "verdicts.parquet has 21 bytes, not " in ended.out
+
+
+def test_a_full_output_is_told(case: Path) -> None:
+    """What the system says, without a traceback."""
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "faultlayer", "report", str(case)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode != 0
+    assert "No space left on device" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_report(faultlayer: Faultlayer, case: Path) -> None:

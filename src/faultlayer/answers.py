@@ -41,7 +41,6 @@ _SUFFIXES = {
     ".txt": "table",
 }
 _NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "HUGEINT")
-_NULL = Cell("NULL", "dim")
 
 Rows = Iterator[list[tuple[Any, ...]]]
 
@@ -156,7 +155,7 @@ def _table(
 
 
 def _cell(value: Any) -> Cell:
-    return _NULL if value is None else Cell(shown(text_of(value)))
+    return render.NULL if value is None else Cell(shown(text_of(value)))
 
 
 def _is_number(kind: str) -> bool:

@@ -30,6 +30,7 @@ COMMANDS = {
 }
 """Help and module of each command, in the order in which `--help` lists them."""
 
+_UNREADABLE = 6
 _INTERRUPTED = 130
 _TERMINATED = 143
 
@@ -40,6 +41,10 @@ class _ReaderGoneError(Exception):
 
 class _InterruptedError(Exception):
     """Ctrl-C; as an error of ours, since click prints an empty line for its own."""
+
+
+class _EnvironmentError(Exception):
+    """The system refuses: a full disk, a file without permission."""
 
 
 class LazyGroup(click.Group):
@@ -65,6 +70,11 @@ class LazyGroup(click.Group):
             raise _ReaderGoneError from error
         except (KeyboardInterrupt, click.Abort) as error:
             raise _InterruptedError from error
+        except OSError as error:
+            if error.errno is None:
+                raise
+            where = f"{error.filename}: " if error.filename else ""
+            raise _EnvironmentError(f"{where}{error.strerror}") from error
 
     def format_commands(
         self,
@@ -100,6 +110,11 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         return 2
+    except _EnvironmentError as error:
+        from faultlayer.masking import safe
+
+        click.echo(f"faultlayer: {safe(str(error))}", err=True)
+        return _UNREADABLE
     except _ReaderGoneError:
         # Nothing more can be written, not even by the interpreter on its way out.
         with contextlib.suppress(OSError):

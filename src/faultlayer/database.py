@@ -1,7 +1,8 @@
 """Opens DuckDB: the only place that does, with the settings that forensics need."""
 
+import contextlib
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -97,6 +98,22 @@ def connect(
     con.execute("SET TimeZone = 'UTC'")
     _OPEN.add(con)
     return con
+
+
+@contextlib.contextmanager
+def reading(case_dir: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a finished case for our own queries; CaseError when it is damaged."""
+    con = connect()
+    try:
+        attach_views(con, case_dir)
+        yield con
+    except (duckdb.IOException, duckdb.InvalidInputException) as error:
+        raise CaseError(
+            f"{case_dir} is damaged: {_first_line(error)}",
+            hint=f"faultlayer verify {case_dir} lists what has changed",
+        ) from error
+    finally:
+        con.close()
 
 
 def interrupt() -> None:

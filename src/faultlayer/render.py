@@ -18,6 +18,7 @@ Line = Text
 """A line to print, made by `line`."""
 
 __all__ = [
+    "NULL",
     "Cell",
     "Line",
     "Table",
@@ -45,6 +46,10 @@ class Cell:
 
     text: str
     style: str = ""
+
+
+NULL = Cell("NULL", "dim")
+"""How a missing value is shown."""
 
 
 @dataclass(slots=True)
@@ -176,15 +181,23 @@ def fits(table: Table, width: int) -> bool:
 
 
 def stacked(table: Table, width: int | None) -> list[Text]:
-    """Lay out one row below the other, a line a column."""
+    """Lay out one row below the other, a line a column; those without a value last."""
     margin = max(cell_len(header) for header in table.headers)
     lines = []
     for number, row in enumerate(table.rows, 1):
         lines.append(line(Cell(f"row {number}", "bold")))
+        empty = []
         for header, value in zip(table.headers, row, strict=True):
             cell = _cell(value)
+            if cell == NULL:
+                empty.append(header)
+                continue
             text = cell.text if width is None else cut(cell.text, width - margin - 4)
             lines.append(line(f"  {header:<{margin}}  ", Cell(text, cell.style)))
+        if empty:
+            text = f"NULL: {', '.join(empty)}"
+            given = wrapped(text, width, "  ") if width else [f"  {text}"]
+            lines += [line(Cell(item, NULL.style)) for item in given]
     return lines
 
 

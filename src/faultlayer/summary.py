@@ -17,9 +17,7 @@ Values = dict[str, Any]
 
 def gather(case: Case) -> Values:
     """Read everything that the summary states; times are datetimes in UTC."""
-    con = database.connect()
-    try:
-        database.attach_views(con, case.path)
+    with database.reading(case.path) as con:
         conservation = case.manifest.get("conservation", {})
         return {
             "case": str(case.path),
@@ -35,8 +33,6 @@ def gather(case: Case) -> Values:
             "findings": rows(con, _FINDINGS),
             "example": [row["request_id"] for row in rows(con, _EXAMPLE)],
         }
-    finally:
-        con.close()
 
 
 def rows(

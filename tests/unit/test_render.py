@@ -56,6 +56,18 @@ def test_a_table_is_cut_to_its_width() -> None:
     assert lines[1] == "1  " + "x" * 16 + "…"
 
 
+def test_a_wide_row_is_stacked() -> None:
+    """A line a column; what is NULL is named at the end."""
+    table = Table(["a", "long", "b"], [("1", render.NULL, "x" * 30)])
+    assert not render.fits(table, 20)
+    assert text_of(render.stacked(table, 20)) == [
+        "row 1",
+        "  a     1",
+        "  b     " + "x" * 11 + "…",
+        "  NULL: long",
+    ]
+
+
 def test_markup_is_text() -> None:
     """A log line that looks like markup or an emoji is printed as it stands."""
     text = "[red]x[/red] :smile: [link=http://x]y[/link]"

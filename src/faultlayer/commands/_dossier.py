@@ -17,12 +17,8 @@ def show(
 ) -> None:
     """Print a view of a request; an unknown one gives no data and a message."""
     opened = open_case(case)
-    con = database.connect()
-    try:
-        database.attach_views(con, opened.path)
+    with database.reading(opened.path) as con:
         values = dossier.gather(con, request_id)
-    finally:
-        con.close()
     if values is None:
         note = "" if len(request_id.strip()) >= 8 else " (a part needs 8 characters)"  # noqa: PLR2004
         click.echo(

@@ -83,7 +83,7 @@ def _answer(con: duckdb.DuckDBPyConnection, text: str, kind: str, limit: int) ->
     except (KeyboardInterrupt, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "interrupted" not in str(error):
             raise
-        click.echo("interrupted", err=True)
+        click.echo("\ninterrupted", err=True)
     else:
         if note:
             click.echo(note, err=True)
