@@ -20,6 +20,7 @@ from faultlayer.render import (
 from faultlayer.summary import Values
 
 _WIDE = 110
+_ATTEMPTS = 10
 _EVIDENCE = 8
 _EXCERPT = 400
 _HEAD = 2
@@ -66,7 +67,8 @@ def explain(values: Values, width: int) -> Iterator[Line]:
     day = _day(values)
     yield from _head(values, width, day)
     verdicts = {row["attempt_id"]: row for row in values["verdicts"]}
-    for attempt in values["attempts"]:
+    attempts = values["attempts"]
+    for attempt in attempts[:_ATTEMPTS]:
         yield line()
         verdict = verdicts.get(attempt["attempt_id"])
         yield from _attempt(attempt, day, width)
@@ -80,7 +82,11 @@ def explain(values: Values, width: int) -> Iterator[Line]:
             for text in verdict[label] or ():
                 yield from _labelled(label, text, width)
         yield from _clock(values, verdict, width)
-    if not values["attempts"]:
+    if len(attempts) > _ATTEMPTS:
+        yield line()
+        left = wording.count(len(attempts) - _ATTEMPTS, "more attempt")
+        yield line(f"and {left}; --attempt N explains one")
+    if not attempts:
         text = "no log tells how it ended: it has records, but no attempt"
         yield line()
         yield from _labelled("verdict", text, width)
