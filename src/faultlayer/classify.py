@@ -172,7 +172,13 @@ class Classifier:
         """Write a large table without holding it, in row groups of a fixed size."""
         wanted = schema.arrow(schema.TABLES[query.name])
         path = self._dir / f"{query.name}.parquet"
-        reader = self._con.sql(query.statement).to_arrow_reader(ROW_GROUP)
+        # The rows keep the order of the events as long as no join is turned around and
+        # one thread streams them, which spares a sort.
+        con = self._con
+        threads = con.execute("SELECT current_setting('threads')").fetchall()[0][0]
+        con.execute("SET disabled_optimizers = 'build_side_probe_side,join_order'")
+        con.execute("SET threads = 1")
+        reader = con.sql(query.statement).to_arrow_reader(ROW_GROUP)
         with pq.ParquetWriter(
             path,
             wanted,
@@ -183,6 +189,8 @@ class Classifier:
         ) as writer:
             for table in _regrouped(reader):
                 writer.write_table(table.select(wanted.names).cast(wanted))
+        con.execute("RESET disabled_optimizers")
+        con.execute(f"SET threads = {threads}")
 
     def _find_conditions(self) -> None:
         self._empty("conditions")
