@@ -443,3 +443,51 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
     assert ended.returncode == 6
     assert "Traceback" not in ended.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["access.log"]
+
+
+def test_formats(faultlayer: Faultlayer) -> None:
+    """Listed, shown, and a line explained."""
+    assert "nginx_harness_full" in faultlayer("formats").out
+    names = [
+        item["name"]
+        for item in json.loads(faultlayer("formats", "list", "--format", "json").out)
+    ]
+    assert "nginx_harness_full" in names
+    assert faultlayer("formats", "show", "nginx_error").out.startswith(
+        "# parsers/harness/nginx_error.toml\n"
+    )
+    assert (
+        "status           503"
+        in faultlayer("formats", "explain", LOG.splitlines()[1]).out
+    )
+    assert faultlayer("formats", "explain", " ").code == 2
+
+
+def test_an_own_format_is_proved_among_the_others(faultlayer: Faultlayer) -> None:
+    """A copy takes another one's samples; a broken file names its line."""
+    text = faultlayer("formats", "show", "nginx_error").out
+    Path("mine.toml").write_text(text.replace('"nginx_error"', '"mine"', 1))
+    ended = faultlayer("formats", "test", "mine.toml")
+    assert ended.code == 7
+    assert "nginx_error takes this sample too" in ended.out
+    Path("nginx_error.toml").write_text(text)
+    assert (
+        faultlayer("formats", "test", "nginx_error.toml").out
+        == "1 format, no problem\n"
+    )
+    Path("broken.toml").write_text("[format")
+    ended = faultlayer("formats", "test", "broken.toml")
+    assert (ended.code, ended.out) == (7, "")
+    assert "broken.toml" in ended.err
+    assert "no valid TOML" in ended.err
+    assert faultlayer("formats", "test", "gone.toml").code == 6
+
+
+def test_rules(faultlayer: Faultlayer) -> None:
+    """Listed in the order of precedence, and shown with their path."""
+    listing = json.loads(faultlayer("rules", "list", "--format", "json").out)
+    numbers = [int(rule["precedence"]) for rule in listing if "precedence" in rule]
+    assert numbers == sorted(numbers)
+    name = listing[-1]["name"]
+    shown = faultlayer("rules", "show", name).out
+    assert shown.startswith(f"-- {listing[-1]['path']}\n-- title: ")

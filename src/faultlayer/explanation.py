@@ -86,8 +86,13 @@ def _misses(
 ) -> Iterator[Line]:
     formats = [one for one in definitions.formats if name in {None, one.name}]
     misses = near.misses(formats, text)
-    close = [miss for miss in misses if name or miss.json or miss.taken >= _CLOSE]
-    if not close or (not name and close[0].json != text.lstrip().startswith("{")):
+    is_json = text.lstrip().startswith("{")
+    close = [
+        miss
+        for miss in misses
+        if name or (miss.json == is_json and (is_json or miss.taken >= _CLOSE))
+    ]
+    if not close:
         yield line("none comes near it")
         return
     for miss in close[:_NEAREST]:
