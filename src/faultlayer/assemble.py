@@ -76,8 +76,7 @@ class Assembly:
         found, text = self._take(logical, text)
         hits = [hit for hit in found if not hit.pattern.more]
         framed = any(hit.format.framing != "line" for hit in found)
-        taken = sum(len(hit.fields) for hit in hits)
-        if not framed and taken == len(logical) and self._wrapper is None:
+        if not framed and self._wrapper is None:
             return self._flat(logical, text, hits, lines.clear())
         record, attached = self._records(logical, text, found)
         cut = None if last else self._cut(logical, record, attached)
@@ -126,10 +125,24 @@ class Assembly:
     def _flat(
         self, logical: pl.DataFrame, text: pl.Series, hits: Sequence[Hit], rest: pl.DataFrame
     ) -> Pool:
-        """Every line is a record: the common case of access logs."""
-        parts = [self._rows(hit, logical, text) for hit in hits]
-        events = _in_order(parts)
-        return Pool(events, pl.DataFrame(), 0, 0, rest)
+        """Every line stands for itself: the common case of access logs."""
+        events = _in_order([self._rows(hit, logical, text) for hit in hits])
+        if sum(len(hit.fields) for hit in hits) == len(logical):
+            return Pool(events, pl.DataFrame(), 0, 0, rest)
+        free = pl.repeat(True, len(logical), eager=True, dtype=pl.Boolean)  # noqa: FBT003
+        for hit in hits:
+            if hit.rows is not None:
+                free = free.scatter(hit.rows, False)  # noqa: FBT003
+        left = free.arg_true()
+        empty = text.gather(left).str.strip_chars() == ""
+        blank = left.filter(empty)
+        return Pool(
+            events=events,
+            rejects=self._rejects(logical, text, left.filter(~empty)),
+            blank_lines=len(blank),
+            blank_bytes=int(logical.get_column("byte_length").gather(blank).sum()),
+            rest=rest,
+        )
 
     def _records(
         self, logical: pl.DataFrame, text: pl.Series, hits: Sequence[Hit]
@@ -168,9 +181,7 @@ class Assembly:
             {
                 "record": record,
                 "line": logical.get_column("line"),
-                "group": table.select(
-                    pl.concat_str("stream", pl.col("process").fill_null(""), separator="\x00")
-                ).to_series(),
+                "group": table.select(frame.group_of().alias("g")).to_series(),
                 "single": table.get_column("single"),
                 "whole": logical.get_column("whole"),
             }

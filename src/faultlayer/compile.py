@@ -58,10 +58,15 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A compiled pattern: `match` takes a column of lines, `fields` are its outputs."""
+    """A compiled pattern: `match` takes a column of lines, `fields` are its outputs.
+
+    `may_take` tells of one line of plain ASCII whether `match` is worth its call; it
+    never denies a line that `match` takes.
+    """
 
     match: Callable[[pl.Series], Match]
     fields: tuple[str, ...]
+    may_take: Callable[[str], object]
 
 
 class PatternError(ValueError):
@@ -150,7 +155,7 @@ def quote_plan(log_format: str, drop: Collection[str] = ()) -> Plan:
     # A regex engine sees each byte several times, a split only once: half the CPU.
     split = pl.col("text").str.splitn('"', count + 1)
     for number, piece in enumerate(pieces):
-        _segment(stages, pl.col(f"field_{number}"), piece, f"p{number}")
+        _segment(stages, pl.col(f"field_{number}"), piece, f"p{number}", drop)
     present = pl.col(f"field_{count - 1}").is_not_null()
     valid = [present, pl.col(f"field_{count}").is_null(), *stages.valid]
     fields = {name: expr for name, expr in stages.fields.items() if name not in drop}
@@ -165,7 +170,7 @@ def quote_plan(log_format: str, drop: Collection[str] = ()) -> Plan:
         hit = pl.all_horizontal(valid).alias(HIT)
         return _kept(frame.select(hit, **fields).collect(), names)
 
-    return Plan(match, names)
+    return Plan(match, names, re.compile(log_regex(log_format)).fullmatch)
 
 
 def _kept(done: pl.DataFrame, names: Sequence[str]) -> Match:
@@ -178,7 +183,11 @@ def _kept(done: pl.DataFrame, names: Sequence[str]) -> Match:
 
 
 def _segment(
-    stages: _Stages, column: pl.Expr, piece: Sequence[Token], name: str
+    stages: _Stages,
+    column: pl.Expr,
+    piece: Sequence[Token],
+    name: str,
+    drop: Collection[str],
 ) -> None:
     """Add the expressions that take one piece between quotes apart."""
     parts = list(piece)
@@ -211,6 +220,13 @@ def _segment(
     stage = 0
     while len(parts) > 1:
         variable, literal = parts.pop(0), parts.pop(0).text
+        if len(parts) == 1 and parts[0].name in drop and variable.name in _TOKENS:
+            # What follows is not wanted: look where it begins, and cut there.
+            end = stages.add(stage, f"{name}_{stage}", column.str.find(literal, literal=True))
+            stages.valid.append(end.is_not_null())
+            column = column.str.head(end)
+            parts[0] = variable
+            break
         certain = variable.name in _NUMBERS or variable.name in _TOKENS
         split = column.str.splitn(literal, 2 if certain else 3)
         cut = stages.add(stage, f"{name}_{stage}", split).struct
@@ -228,8 +244,13 @@ def _variable(stages: _Stages, token: Token, column: pl.Expr) -> None:
     dtype = _NUMBERS.get(token.name)
     if dtype is not None:
         # The cast is the check: what is no number is not this line shape.
-        column = column.cast(dtype, strict=False)
-        stages.valid.append(column.is_not_null())
+        text, column = column, column.cast(dtype, strict=False)
+        if token.name == "status":
+            stages.valid.append((column >= 100) | text.str.starts_with("0"))  # noqa: PLR2004
+        elif dtype == pl.Float64:
+            stages.valid.append(column.is_finite())
+        else:
+            stages.valid.append(column.is_not_null())
     elif token.name == "time_local":
         column = column.str.to_datetime(TIME_LOCAL, time_unit="us", strict=False)
         column = column.dt.replace_time_zone(None)
@@ -251,10 +272,13 @@ def log_regex(log_format: str) -> str:
             parts.append(re.escape(token.text).replace('\\"', '"'))
             quoted ^= token.text.count('"') % 2 == 1
             continue
-        if token.name in _NUMBERS:
-            shape = r"\d+(?:\.\d+)?"
+        # Each takes all that `quote_plan` takes, so that either may be asked.
+        if token.name == "status":
+            shape = r"\d{3}"
+        elif token.name in _NUMBERS:
+            shape = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
         elif token.name == "time_local":
-            shape = r"\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}"
+            shape = r"[ \d]\d/[A-Za-z]{3}/[ \d]{4}:[ \d]\d:[ \d]\d:[ \d]\d [+-]\d{4}"
         elif token.name in _TOKENS:
             shape = r"[^\s\"]*" if quoted else r"[^\s\"]+"
         else:
@@ -287,10 +311,13 @@ def regex_plan(regex: str) -> Plan:
         hits = found.get_column(HIT).is_not_null()
         return _kept(found.with_columns(hits.alias(HIT)), groups)
 
-    return Plan(match, groups)
+    return Plan(match, groups, re.compile(regex).fullmatch)
 
 
 # ---------------------------------------------------------------- JSON
+
+_JSON_START: Final = re.compile(r"\s*[\[{]")
+
 
 @dataclass(frozen=True, slots=True)
 class JsonShape:
@@ -342,4 +369,4 @@ def json_plan(shape: JsonShape) -> Plan:
         fields = kept.drop(ROW)
         return Match(None if len(kept) == len(text) else rows, fields)
 
-    return Plan(match, keys)
+    return Plan(match, keys, _JSON_START.match)

@@ -9,6 +9,8 @@ import polars as pl
 REACH: Final = 1000
 # What is longer is cut: a record has to fit into memory.
 LONGEST: Final = 5000
+# Heads that hide behind one another within one stretch of lines.
+_ROUNDS: Final = 20
 
 _MARK: Final = "Traceback (most recent call last)"
 _CHAIN: Final = (
@@ -48,60 +50,107 @@ def records(lines: pl.DataFrame) -> pl.Series:
 
     `lines` has: line (number), stream, body (text after the head), and for lines that a
     pattern took: taken, weak, single, more, severity, process, header (text that is
-    repeated on each line of one record). `NOTHING` marks lines of no record, `BLANK` empty ones.
+    repeated on each line of one record). `NOTHING` marks lines of no record, `BLANK`
+    empty ones.
     """
     frame = lines.select(
         pl.int_range(pl.len(), dtype=pl.Int64).alias("row"),
         "line",
-        pl.concat_str(
-            pl.col("stream").cast(pl.String), pl.col("process").fill_null(""), separator="\x00"
-        ).alias("group"),
-        shapes(pl.col("body")).alias("shape"),
-        pl.col("body").str.contains(_MARK, literal=True).alias("opens"),
+        "header",
+        "body",
         "taken",
         pl.col("taken").and_(~pl.col("weak")).alias("strong"),
         "single",
         "more",
-        pl.col("severity").is_in(_URGENT).fill_null(value=False).alias("urgent"),
-        pl.col("severity").is_null().alias("plain"),
-        "header",
+        "severity",
+        group_of().alias("group"),
     )
     if frame.get_column("group").n_unique() > 1:
         frame = frame.sort("group", "row", maintain_order=True)
-    state = _states(_segments(frame))
-    return state.sort("row").get_column("record")
-
-
-def _segments(frame: pl.DataFrame) -> pl.DataFrame:
-    """Number the stretches from one head to the next within a process."""
     within = pl.col("group") == pl.col("group").shift()
     near = (pl.col("line") - pl.col("line").shift()) <= REACH
     same = pl.col("header").eq(pl.col("header").shift()).fill_null(value=False)
     begins = ~(within & near).fill_null(value=False) | (pl.col("strong") & ~same)
     frame = frame.with_columns(begins.alias("begins"))
+    # A head that another one follows is a record; nearly all are, and need no more.
+    alone = pl.col("begins") & pl.col("strong")
+    alone &= pl.col("begins").shift(-1).fill_null(value=True)
+    frame = frame.with_columns(alone.alias("alone"))
+    record = frame.get_column("row")
+    rest = frame.filter(~pl.col("alone"))
+    if len(rest):
+        found = _resolved(rest)
+        at = (~frame.get_column("alone")).arg_true()
+        record = record.clone().scatter(at, found)
+    if record.is_empty() or frame.get_column("row").is_sorted():
+        return record.alias("record")
+    order = frame.select("row", record.alias("record")).sort("row")
+    return order.get_column("record")
+
+
+def _resolved(frame: pl.DataFrame) -> pl.Series:
+    """Find the records of lines; what a line is depends on its record's head alone.
+
+    So each head that is found is a new beginning, and the lines after it are looked at
+    again: blocks that begin with it come to the same.
+    """
+    for _ in range(_ROUNDS):
+        frame = _states(_segments(frame))
+        fresh = pl.col("fresh") & ~pl.col("begins")
+        if not frame.select(fresh.any()).item():
+            break
+        first = fresh & (_since(fresh, pl.col("begins")) == 0)
+        settled = fresh & (
+            (pl.col("shape") == "T")
+            | (pl.col("shape").is_in(["N", "E"]) & (pl.col("marks") == 0))
+        )
+        frame = frame.with_columns((pl.col("begins") | first | settled).alias("begins"))
+    return frame.get_column("record")
+
+
+def group_of() -> pl.Expr:
+    """Tell processes of a stream apart: each has records of its own."""
+    process = pl.col("process").fill_null("")
+    return pl.concat_str("stream", process, separator="\x00")
+
+
+def _since(value: pl.Expr, start: pl.Expr) -> pl.Expr:
+    """Count what came before a line since the last `start`."""
+    before = value.cast(pl.Int64).cum_sum() - value.cast(pl.Int64)
+    return before - pl.when(start).then(before).forward_fill()
+
+
+def _segments(frame: pl.DataFrame) -> pl.DataFrame:
+    """Describe the stretches from one head to the next within a process."""
+    urgent = pl.col("severity").is_in(_URGENT).fill_null(value=False)
     frame = frame.with_columns(
-        pl.col("begins").cum_sum().alias("segment"),
-        # A prefix with nothing after it goes on with the record: it is no blank line.
-        pl.when((pl.col("shape") == "B") & pl.col("taken"))
-        .then(pl.lit("I"))
-        .otherwise("shape")
-        .alias("shape"),
+        shapes(pl.col("body")).alias("shape"),
+        pl.col("body").str.contains(_MARK, literal=True).alias("opens"),
+        urgent.alias("urgent"),
     )
-    seen = pl.when(pl.col("shape") != "B").then("shape")
-    head = pl.col("begins") & pl.col("strong")
+    # A prefix with nothing after it goes on with the record: it is no blank line.
+    blank, begins = pl.col("shape") == "B", pl.col("begins")
+    frame = frame.with_columns(
+        pl.when(blank & pl.col("taken")).then(pl.lit("I")).otherwise("shape").alias("shape")
+    )
+    seen = pl.when(~blank).then("shape")
+    head = begins & pl.col("strong") & ~pl.col("single")
+    plain = pl.col("severity").is_null()
     return frame.with_columns(
-        seen.forward_fill().shift().over("segment").alias("before"),
-        seen.backward_fill().shift(-1).over("segment").alias("after"),
-        (pl.col("opens").cum_sum() - pl.col("opens")).over("segment").alias("marks"),
-        (pl.col("shape") != "B").cum_sum().over("segment").alias("nth"),
-        (head & (pl.col("urgent") | pl.col("plain")) & ~pl.col("single"))
-        .first()
-        .over("segment")
+        pl.when(begins)
+        .then(None)
+        .otherwise(
+            pl.when(begins & blank).then(pl.lit("")).otherwise(seen).forward_fill().shift()
+        )
+        .alias("before"),
+        pl.when(begins).then(pl.lit("")).otherwise(seen).backward_fill().shift(-1).alias("after"),
+        _since(pl.col("opens"), begins).alias("marks"),
+        (_since(~blank, begins) + (~blank).cast(pl.Int64)).alias("nth"),
+        pl.when(begins)
+        .then(head & (pl.col("urgent") | plain))
+        .forward_fill()
         .alias("troubled"),
-        (head & pl.col("urgent") & ~pl.col("single"))
-        .first()
-        .over("segment")
-        .alias("alarmed"),
+        pl.when(begins).then(head & pl.col("urgent")).forward_fill().alias("alarmed"),
     )
 
 
@@ -123,50 +172,39 @@ def _states(frame: pl.DataFrame) -> pl.DataFrame:
         & ~follows_head
         & ((pl.col("marks") > 0) | ~pl.col("troubled"))
     )
-    frame = frame.with_columns((pl.col("begins") | headline | mark).fill_null(value=False).alias("edge"))
-    frame = frame.with_columns(pl.col("edge").cum_sum().alias("block"))
-    frame = frame.with_columns(
-        ((pl.col("opens").cum_sum() - pl.col("opens")).over("block") > 0).alias("open")
-    )
+    edge = (pl.col("begins") | pl.col("headline") | mark).fill_null(value=False)
+    frame = frame.with_columns(edge.alias("edge"))
+    frame = frame.with_columns((_since(pl.col("opens"), pl.col("edge")) > 0).alias("open"))
     goes_on = (
-        pl.when(shape.is_in(["I", "X"]))
+        pl.when(shape.is_in(["I", "X", "T"]))
         .then(pl.lit(value=True))
         .when(shape == "E")
         .then(pl.col("open") | pl.col("alarmed"))
-        .when(shape == "T")
-        .then(pl.lit(value=True))
         .otherwise(pl.col("open") | pl.col("more"))
     )
     blank = shape == "B"
     fresh = taken & (pl.col("edge") | ~goes_on)
     lost = ~taken & ~blank & (pl.col("edge") | ~goes_on)
-    frame = frame.with_columns(
-        fresh.alias("fresh"), lost.alias("lost"), (fresh | lost).alias("decided")
-    )
+    frame = _settled(frame.with_columns(fresh.alias("fresh"), lost.alias("lost")))
     # A line that would go on with what is no record, or with one that has ended, begins
     # one where it can.
-    frame = _settled(frame)
     stranded = (
-        taken
-        & ~pl.col("fresh")
-        & (pl.col("closed") | (pl.col("record") == NOTHING)).fill_null(value=True)
+        taken & ~pl.col("fresh") & (pl.col("closed") | (pl.col("record") == NOTHING))
     )
     frame = frame.with_columns(stranded.alias("stranded"))
     if frame.get_column("stranded").any():
-        run = pl.col("decided").cum_sum()
+        run = (pl.col("fresh") | pl.col("lost") | pl.col("edge")).cum_sum()
         first = pl.col("stranded") & (pl.col("stranded").cum_sum().over(run) == 1)
-        frame = frame.with_columns((pl.col("fresh") | first).alias("fresh"))
-        frame = _settled(frame)
-    fresh = pl.col("fresh")
-    ends = pl.col("closed").fill_null(value=True) & ~fresh
-    frame = frame.with_columns(
-        pl.when(ends & ~blank).then(pl.lit(NOTHING, pl.Int64)).otherwise("record").alias("record")
-    )
+        frame = _settled(frame.with_columns((pl.col("fresh") | first).alias("fresh")))
+    ends = pl.col("closed") & ~pl.col("fresh")
+    lines = pl.when(ends).then(pl.lit(NOTHING, pl.Int64)).otherwise("record")
+    frame = frame.with_columns(lines.alias("record"))
     # An empty line belongs to a record whose next line goes on with it.
-    later = pl.when(~blank).then("record").backward_fill().over("segment")
-    inside = blank & ~ends & (later == pl.col("record")) & (pl.col("record") >= 0)
-    return frame.select(
-        "row",
+    boundary = pl.when(pl.col("begins")).then(pl.lit(BLANK, pl.Int64))
+    later = boundary.otherwise(pl.when(~blank).then("record")).backward_fill()
+    inside = blank & ~pl.col("begins") & (later.shift(-1) == pl.col("record"))
+    inside &= pl.col("record") >= 0
+    return frame.with_columns(
         pl.when(blank & ~inside.fill_null(value=False))
         .then(pl.lit(BLANK, pl.Int64))
         .otherwise("record")
@@ -177,16 +215,19 @@ def _states(frame: pl.DataFrame) -> pl.DataFrame:
 def _settled(frame: pl.DataFrame) -> pl.DataFrame:
     """Carry each decision on to the lines that go on with it."""
     fresh, lost = pl.col("fresh"), pl.col("lost")
-    blank = (pl.col("shape") == "B") & pl.col("edge")
-    frame = frame.with_columns(
+    # Each process begins with an edge, so nothing is carried from one to another.
+    nothing = lost | ((pl.col("shape") == "B") & pl.col("edge"))
+    return frame.with_columns(
         pl.when(fresh)
         .then("row")
-        .when(lost | blank)
+        .when(nothing)
         .then(pl.lit(NOTHING, pl.Int64))
-        .alias("start"),
-        pl.when(fresh).then("single").when(lost).then(pl.lit(value=False)).alias("shut"),
-    )
-    return frame.with_columns(
-        pl.col("start").forward_fill().over("group").alias("record"),
-        pl.col("shut").forward_fill().over("group").alias("closed"),
+        .forward_fill()
+        .alias("record"),
+        pl.when(fresh)
+        .then("single")
+        .when(nothing)
+        .then(pl.lit(value=False))
+        .forward_fill()
+        .alias("closed"),
     )

@@ -66,28 +66,15 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     )
     if not len(tokens):
         return pl.DataFrame(), nothing
-    value = pl.col("value")
-    quoted = value.str.starts_with('"')
-    pairs = tokens.select(
-        "row",
-        pl.col("token").str.splitn("=", 2).struct.rename_fields(["key", "value"]).alias("p"),
-    ).unnest("p")
-    pairs = pairs.with_columns(
-        pl.when(quoted)
-        .then(value.str.slice(1).str.head(-1).str.replace_all(r'\\(["\\])', "${1}"))
-        .otherwise(value.str.strip_chars_end("."))
-        .alias("value"),
-        pl.col("key")
-        .str.to_lowercase()
-        .str.replace_all("-", "_", literal=True)
-        .replace_strict(COLUMNS, default=None, return_dtype=pl.String)
-        .alias("column"),
-    ).unique(["row", "key"], keep="first", maintain_order=True)
+    pairs = _once(_split(tokens))
     columns = {}
-    known = pairs.drop_nulls("column").unique(["row", "column"], keep="first", maintain_order=True)
-    for (name,), part in known.partition_by("column", as_dict=True, maintain_order=True).items():
-        columns[str(name)] = _scattered(size, part.get_column("row"), part.get_column("value"))
-    rest = pairs.join(known.select("row", "key"), on=["row", "key"], how="anti", maintain_order="left")
+    known = pairs.filter(pl.col("column").is_not_null())
+    for name in sorted(known.get_column("column").unique().to_list()):
+        part = known.filter(pl.col("column") == name)
+        if len(part) > part.get_column("row").n_unique():
+            part = part.unique("row", keep="first", maintain_order=True)
+        columns[name] = _scattered(size, part.get_column("row"), part.get_column("value"))
+    rest = pairs.filter(pl.col("column").is_null())
     if not len(rest):
         return pl.DataFrame(columns), nothing
     names = rest.get_column("key").unique().to_list()
@@ -97,14 +84,40 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
         escaped(pl.col("value")),
         pl.lit('"'),
     )
-    members = (
-        rest.sort("row", "key")
-        .group_by("row", maintain_order=True)
-        .agg(member.str.join(",").alias("m"))
-    )
+    rest = rest.select("row", "key", member.alias("m"))
+    if len(rest) > rest.get_column("row").n_unique():
+        rest = (
+            rest.sort("row", "key")
+            .group_by("row", maintain_order=True)
+            .agg(pl.col("m").str.join(","))
+        )
     return pl.DataFrame(columns), _scattered(
-        size, members.get_column("row"), members.get_column("m")
+        size, rest.get_column("row"), rest.get_column("m")
     ).alias("pairs")
+
+
+def _split(tokens: pl.DataFrame) -> pl.DataFrame:
+    """Give row, key, value and the event column of each token."""
+    cut = pl.col("token").str.splitn("=", 2).struct.rename_fields(["key", "value"])
+    pairs = tokens.select("row", cut.alias("p")).unnest("p")
+    value = pl.col("value")
+    unquoted = value.str.slice(1).str.head(-1).str.replace_all(r'\\(["\\])', "${1}")
+    names = pairs.get_column("key").unique().to_list()
+    columns = [COLUMNS.get(name.lower().replace("-", "_")) for name in names]
+    return pairs.with_columns(
+        pl.when(value.str.starts_with('"'))
+        .then(unquoted)
+        .otherwise(value.str.strip_chars_end("."))
+        .alias("value"),
+        pl.col("key").replace_strict(names, columns, return_dtype=pl.String).alias("column"),
+    )
+
+
+def _once(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Keep the first pair of each name."""
+    code = pl.col("key").cast(pl.Categorical).to_physical().cast(pl.UInt64)
+    both = pairs.select(pl.col("row").cast(pl.UInt64) * (1 << 32) + code).to_series()
+    return pairs.filter(both.is_first_distinct()) if both.is_duplicated().any() else pairs
 
 
 def _scattered(size: int, rows: pl.Series, values: pl.Series) -> pl.Series:

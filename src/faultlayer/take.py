@@ -3,10 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import re
+from typing import Final
+
 import polars as pl
 
 from faultlayer import normalise
 from faultlayer.formats import Format, Pattern
+
+
+_FEW: Final = 64
+_SHORT: Final = 2000
+_PLAIN: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +40,15 @@ def take(
     hits: list[Hit] = []
     size = len(text)
     left = rows
+    few = _few(text if left is None else text.gather(left))
     for format_, pattern in _each(order):
-        for plan in pattern.plans:
+        plans = pattern.plans
+        if few is not None:
+            # Of a few lines the slower plan, which takes all that the others take.
+            plans = plans[-1:]
+            if not any(map(plans[0].may_take, few)):
+                continue
+        for plan in plans:
             if left is not None and not len(left):
                 return hits, left
             part = text if left is None else text.gather(left)
@@ -52,7 +67,21 @@ def take(
             taken = at if left is None else left.gather(at)
             hits.append(Hit(format_, pattern, taken, fields))
             left = _without(size if left is None else len(left), at, left)
+            few = _few(text.gather(left))
     return hits, all_rows(size) if left is None else left
+
+
+def _few(text: pl.Series) -> list[str] | None:
+    """Give the lines when they are few, short and plain: asking each costs less then.
+
+    On ASCII the regexes of Python and of polars agree about digits, words and spaces.
+    """
+    if len(text) > _FEW:
+        return None
+    lines = text.to_list()
+    if all(len(line) <= _SHORT and _PLAIN.fullmatch(line) for line in lines):
+        return lines
+    return None
 
 
 def all_rows(size: int) -> pl.Series:
