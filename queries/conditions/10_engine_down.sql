@@ -11,9 +11,7 @@ WITH starts AS (
         marks.ts_error_us,
         marks.clock_status,
         marks.kinds,
-        list_has_any(
-            marks.kinds, ['engine_dead', 'worker_died', 'engine_start_failed']
-        ) AS death
+        list_has_any(marks.kinds, ['engine_dead', 'worker_died']) AS death
     FROM marks
     LEFT JOIN engine_names ON marks.engine = engine_names.label
     WHERE
@@ -64,21 +62,55 @@ outages AS (
     GROUP BY bounded.engine, bounded.ready_ts
 ),
 
+-- What the kernel says; it knows no engine, so it counts where there is but one.
+kernel AS (
+    SELECT
+        marks.event_id,
+        marks.ts,
+        marks.kinds
+    FROM marks
+    WHERE
+        marks.component = 'kernel'
+        AND marks.clock_status <> 'untied'
+        AND (SELECT count(*) FROM engine_names) = 1
+),
+
 -- A reason belongs to a death that it precedes or that echoed it at once; what a
 -- later restart meets is another story.
-reasons AS (
+told AS (
     SELECT
         outages.engine,
         outages.ready_ts,
-        arg_min(named_causes.cause, named_causes.rank) AS cause
+        bounded.event_id,
+        bounded.kinds
     FROM outages
     INNER JOIN bounded
         ON
             outages.engine = bounded.engine
             AND outages.ready_ts IS NOT DISTINCT FROM bounded.ready_ts
             AND bounded.ts <= outages.ts_start + INTERVAL 8 SECOND
-    INNER JOIN named_causes ON list_contains(bounded.kinds, named_causes.kind)
-    GROUP BY outages.engine, outages.ready_ts
+    UNION ALL
+    SELECT
+        outages.engine,
+        outages.ready_ts,
+        kernel.event_id,
+        kernel.kinds
+    FROM outages
+    INNER JOIN kernel
+        ON
+            kernel.ts BETWEEN outages.ts_start - INTERVAL 30 SECOND
+            AND outages.ts_start + INTERVAL 8 SECOND
+),
+
+reasons AS (
+    SELECT
+        told.engine,
+        told.ready_ts,
+        arg_min(named_causes.cause, named_causes.rank) AS cause,
+        list(DISTINCT told.event_id ORDER BY told.event_id) AS evidence
+    FROM told
+    INNER JOIN named_causes ON list_contains(told.kinds, named_causes.kind)
+    GROUP BY told.engine, told.ready_ts
 ),
 
 -- Whoever is served by this engine again ends the outage as well.
@@ -98,7 +130,13 @@ served AS (
 )
 
 SELECT
-    coalesce(reasons.cause, 'model.engine_dead') AS cause,
+    coalesce(
+        reasons.cause,
+        CASE
+            WHEN outages.death THEN 'model.engine_dead'
+            ELSE 'model.startup_failure'
+        END
+    ) AS cause,
     'root' AS role,
     'engine' AS scope_kind,
     outages.engine AS scope,
@@ -106,12 +144,16 @@ SELECT
     least(outages.ready_ts, served.ts) AS ts_end,
     outages.ts_error_us,
     outages.clock_status,
-    outages.engine || ' died'
+    outages.engine
+    || CASE WHEN outages.death THEN ' died' ELSE ' failed' END
     || CASE
-        WHEN reasons.cause IS NULL THEN ''
-        ELSE ' of ' || replace(reasons.cause, 'model.', '')
+        WHEN reasons.cause IS NOT NULL
+            THEN ' of ' || replace(reasons.cause, 'model.', '')
+        WHEN outages.death THEN ''
+        ELSE ' to start'
     END AS because,
-    outages.evidence[1:20] AS evidence
+    list_distinct(list_concat(coalesce(reasons.evidence, []), outages.evidence))[1:20]
+        AS evidence
 FROM outages
 LEFT JOIN reasons
     ON
@@ -119,4 +161,3 @@ LEFT JOIN reasons
         AND outages.ready_ts IS NOT DISTINCT FROM reasons.ready_ts
 LEFT JOIN served
     ON outages.engine = served.engine AND outages.ts_start = served.ts_start
-WHERE outages.death OR reasons.cause IS NOT NULL

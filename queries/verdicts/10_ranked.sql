@@ -12,6 +12,7 @@ SELECT
                 ELSE 3
             END,
             findings.precedence,
+            findings.cause = 'model.engine_dead',
             findings.ts,
             findings.cause
     ) AS place

@@ -11,6 +11,7 @@ WITH limits AS (
                 SELECT settings.number
                 FROM settings
                 WHERE settings.key IN ('burst_window_seconds', 'burst_window')
+                ORDER BY settings.key DESC
                 LIMIT 1
             ),
             5
@@ -21,8 +22,10 @@ theirs AS (
     SELECT
         attempts.attempt_id,
         attempts.user_id,
-        attempts.ts_start
+        attempts.ts_start,
+        CAST(limits.window_s * 1000000 AS BIGINT) AS window_us
     FROM attempts
+    CROSS JOIN limits
     WHERE
         attempts.user_id IN (
             SELECT refusals.user_id
@@ -39,7 +42,7 @@ counted AS (
         count(*) OVER (
             PARTITION BY theirs.user_id
             ORDER BY epoch_us(theirs.ts_start)
-            RANGE BETWEEN 5000000 PRECEDING AND 500000 FOLLOWING
+            RANGE BETWEEN theirs.window_us PRECEDING AND 500000 FOLLOWING
         ) AS requests
     FROM theirs
 )

@@ -15,7 +15,7 @@ WITH grace AS (
 holds AS (
     SELECT
         events.request_id,
-        any_value(events.user_id) AS user_id,
+        min(events.user_id) AS user_id,
         min(events.ts) FILTER (WHERE events.kind = 'quota_reserve') AS reserved_at,
         max(events.quota_amount) FILTER (WHERE events.kind = 'quota_reserve')
             AS amount,
@@ -61,10 +61,10 @@ waiting AS (
     SELECT
         denials.request_id,
         denials.user_id,
-        any_value(denials.event_id) AS event_id,
-        any_value(denials.ts) AS ts,
-        any_value(denials.ts_error_us) AS ts_error_us,
-        any_value(denials.clock_status) AS clock_status,
+        min(denials.event_id) AS event_id,
+        min(denials.ts) AS ts,
+        max(denials.ts_error_us) AS ts_error_us,
+        min(denials.clock_status) AS clock_status,
         sum(holds.amount) AS amount,
         list(holds.event_id ORDER BY holds.event_id) AS evidence
     FROM denials

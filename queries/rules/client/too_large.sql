@@ -15,5 +15,5 @@ SELECT
     'body too large: same client, request and second in the error log' AS because
 FROM failures
 INNER JOIN edge_matches ON failures.attempt_id = edge_matches.attempt_id
-WHERE edge_matches.kind = 'too_large'
+WHERE edge_matches.kind = 'too_large' AND edge_matches.settled
 GROUP BY failures.attempt_id

@@ -2,7 +2,7 @@
 -- layer: harness
 -- cause: harness.edge_limit
 -- role: root
--- precedence: 270
+-- precedence: 135
 -- known gaps: error lines below the level that was kept; a client behind one address
 SELECT
     failures.attempt_id,

@@ -44,6 +44,7 @@ WHERE
         FROM conditions AS other
         WHERE
             other.scope_kind = 'zone'
+            AND other.clock_status <> 'untied'
             AND may_overlap(
                 failures.ts_start, failures.ts_end, failures.ts_error_us,
                 other.ts_start, other.ts_end, other.ts_error_us

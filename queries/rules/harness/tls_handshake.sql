@@ -1,8 +1,8 @@
 -- title: The edge's error log: the TLS handshake with the upstream failed
 -- layer: harness
 -- cause: harness.tls_handshake
--- role: symptom
--- precedence: 630
+-- role: root
+-- precedence: 290
 -- known gaps: handshakes that fail before an access line is written
 SELECT
     failures.attempt_id,

@@ -48,6 +48,12 @@ WHERE
         OR failures.edge_forwarded
         OR failures.tried_upstream
         OR failures.edge_forwarded IS NULL
+        -- A gateway that has given the engine up refuses before it forwards.
+        OR EXISTS (
+            SELECT 1
+            FROM own
+            WHERE own.attempt_id = failures.attempt_id AND own.kind = 'no_route'
+        )
     )
     -- Below 400 only what was cut by the upstream, not by the client.
     AND (

@@ -16,8 +16,5 @@ SELECT
     'refused while ' || lagging.amount || ' of ' || lagging.user_id
     || ' waited to be given back and nothing of it was in use' AS because
 FROM failures
-INNER JOIN lagging ON failures.request_id = lagging.request_id
-INNER JOIN own
-    ON
-        failures.attempt_id = own.attempt_id
-        AND lagging.event_id = own.event_id
+INNER JOIN own ON failures.attempt_id = own.attempt_id
+INNER JOIN lagging ON own.event_id = lagging.event_id
