@@ -20,6 +20,7 @@ decode find
 blocks
 lines
 compile naming normalise
+shape
 formats pairs signatures unwrap
 near rows take timeline write
 detect

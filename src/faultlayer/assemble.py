@@ -8,7 +8,6 @@ import polars as pl
 
 from faultlayer import detect, frame, rows, unwrap
 from faultlayer.detect import Definitions, Detection
-from faultlayer.formats import Format
 from faultlayer.take import Hit, Order, all_rows, take
 from faultlayer.unwrap import Wrapper
 
@@ -114,25 +113,31 @@ class Assembly:
             return hits
         # What no expected format took may be of a program that began to write later.
         rest = text.gather(left)
-        plausible = rest.to_frame("b").select(
-            ~frame.shapes(pl.col("b")).is_in(["B", "I", "X"])
-        ).to_series()
+        plausible = (
+            rest.to_frame("b")
+            .select(~frame.shapes(pl.col("b")).is_in(["B", "I", "X"]))
+            .to_series()
+        )
         more, _ = take(text, others, left.filter(plausible))
         return hits + more
 
     # ------------------------------------------------------------ records
 
     def _flat(
-        self, logical: pl.DataFrame, text: pl.Series, hits: Sequence[Hit], rest: pl.DataFrame
+        self,
+        logical: pl.DataFrame,
+        text: pl.Series,
+        hits: Sequence[Hit],
+        rest: pl.DataFrame,
     ) -> Pool:
         """Every line stands for itself: the common case of access logs."""
         events = _in_order([self._rows(hit, logical, text) for hit in hits])
         if sum(len(hit.fields) for hit in hits) == len(logical):
             return Pool(events, pl.DataFrame(), 0, 0, rest)
-        free = pl.repeat(True, len(logical), eager=True, dtype=pl.Boolean)  # noqa: FBT003
+        free = pl.repeat(True, len(logical), eager=True, dtype=pl.Boolean)
         for hit in hits:
             if hit.rows is not None:
-                free = free.scatter(hit.rows, False)  # noqa: FBT003
+                free = free.scatter(hit.rows, False)
         left = free.arg_true()
         empty = text.gather(left).str.strip_chars() == ""
         blank = left.filter(empty)
@@ -175,8 +180,8 @@ class Assembly:
         """Give the line from which on the lines have to be seen again."""
         if not len(logical):
             return None
-        ends = logical.select(pl.col("line") + pl.col("lines") - 1).to_series()
-        end = int(ends.max() or 0)  # type: ignore[call-overload]
+        end = _lowest(-(logical.get_column("line") + logical.get_column("lines")))
+        end = -end - 1
         state = pl.DataFrame(
             {
                 "record": record,
@@ -189,7 +194,7 @@ class Assembly:
         first = []
         torn = state.filter(~pl.col("whole"))
         if len(torn):
-            first.append(int(torn.get_column("line").min() or 0))  # type: ignore[call-overload]
+            first.append(_lowest(torn.get_column("line")))
         open_ = (
             state.filter(pl.col("record") != frame.BLANK)
             .group_by("group", maintain_order=True)
@@ -199,7 +204,7 @@ class Assembly:
         heads = state[open_.get_column("record").to_list()]
         heads = heads.filter(~pl.col("single"))
         if len(heads):
-            first.append(int(heads.get_column("line").min() or 0))  # type: ignore[call-overload]
+            first.append(_lowest(heads.get_column("line")))
         return min(first) if first else None
 
     def _framed(
@@ -213,14 +218,24 @@ class Assembly:
         cut: int | None,
     ) -> Pool:
         first_line = logical.get_column("line")
-        head_line = first_line.gather(
-            pl.select(pl.when(record >= 0).then(record).otherwise(all_rows(len(record)))).to_series()
-        ) if len(record) else first_line
-        kept = head_line < cut if cut is not None else pl.repeat(True, len(record), eager=True, dtype=pl.Boolean)  # noqa: FBT003
+        head_line = (
+            first_line.gather(
+                pl.select(
+                    pl.when(record >= 0).then(record).otherwise(all_rows(len(record)))
+                ).to_series()
+            )
+            if len(record)
+            else first_line
+        )
+        kept = (
+            head_line < cut
+            if cut is not None
+            else pl.repeat(True, len(record), eager=True, dtype=pl.Boolean)
+        )
         numbers = all_rows(len(record)).cast(pl.Int64)
         is_head = (record == numbers) & kept
         tails = ((record >= 0) & (record != numbers) & kept).arg_true()
-        logical, bodies = _joined(logical, record, tails, table)
+        logical, bodies = frame.join(logical, record, tails, table.get_column("body"))
         parts = []
         for hit in hits:
             at = all_rows(len(record)) if hit.rows is None else hit.rows
@@ -289,7 +304,9 @@ class Assembly:
             stream: f"no pattern of {known} takes it" if known else "no format takes it"
             for stream, known in names.items()
         }
-        part = logical.select("line", "lines", "byte_offset", "byte_length", "stream")[at]
+        part = logical.select("line", "lines", "byte_offset", "byte_length", "stream")[
+            at
+        ]
         part = part.with_columns(text.gather(at).alias("text"))
         shape = frame.shapes(pl.col("text"))
         return part.select(
@@ -302,7 +319,9 @@ class Assembly:
             .when(shape.is_in(["I", "X"]))
             .then(pl.lit("goes on with a record that is not in this file"))
             .otherwise(
-                pl.col("stream").replace_strict(list(whys), list(whys.values()), return_dtype=pl.String)
+                pl.col("stream").replace_strict(
+                    list(whys), list(whys.values()), return_dtype=pl.String
+                )
             )
             .alias("reason"),
             pl.col("text").str.head(_REJECT_CHARS).alias("text"),
@@ -335,41 +354,14 @@ def _known(hit: Hit, size: int) -> pl.DataFrame:
         "severity": rows.severity_of(hit.pattern, fields),
         "process": pl.col("process") if "process" in fields.columns else none,
         "header": pl.col("header") if "header" in fields.columns else none,
-        "body": pl.col("message") if {"header", "process"} & set(fields.columns) else none,
+        "body": pl.col("message")
+        if {"header", "process"} & set(fields.columns)
+        else none,
     }
     at = all_rows(size) if hit.rows is None else hit.rows
-    return fields.select(at.alias("row"), *(expr.alias(name) for name, expr in exprs.items()))
-
-
-def _joined(
-    logical: pl.DataFrame, record: pl.Series, tails: pl.Series, table: pl.DataFrame
-) -> tuple[pl.DataFrame, pl.Series | None]:
-    """Add the further lines of records to their heads; give their text too."""
-    if not len(tails):
-        return logical, None
-    further = pl.DataFrame(
-        {
-            "row": record.gather(tails).cast(pl.UInt32),
-            "more_lines": logical.get_column("lines").gather(tails),
-            "more_bytes": logical.get_column("byte_length").gather(tails),
-            "body": table.get_column("body").gather(tails),
-            "rest": logical.get_column("rest").gather(tails),
-        }
+    return fields.select(
+        at.alias("row"), *(expr.alias(name) for name, expr in exprs.items())
     )
-    sums = further.group_by("row", maintain_order=True).agg(
-        pl.col("more_lines").sum(),
-        pl.col("more_bytes").sum(),
-        pl.concat_str("body", "rest", separator="\n", ignore_nulls=True).str.join("\n").alias("more_text"),
-    )
-    joined = (
-        logical.with_columns(all_rows(len(logical)).alias("row"))
-        .join(sums, on="row", how="left", maintain_order="left")
-        .with_columns(
-            (pl.col("lines") + pl.col("more_lines").fill_null(0)).cast(pl.Int32).alias("lines"),
-            (pl.col("byte_length") + pl.col("more_bytes").fill_null(0)).alias("byte_length"),
-        )
-    )
-    return joined.drop("row", "more_lines", "more_bytes", "more_text"), joined.get_column("more_text")
 
 
 def _rest(
@@ -390,5 +382,13 @@ def _in_order(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     if not parts:
         return pl.DataFrame()
     if len(parts) == 1:
-        return parts[0].sort("line") if not parts[0].get_column("line").is_sorted() else parts[0]
+        return (
+            parts[0].sort("line")
+            if not parts[0].get_column("line").is_sorted()
+            else parts[0]
+        )
     return pl.concat(parts, how="diagonal_relaxed").sort("line")
+
+
+def _lowest(numbers: pl.Series) -> int:
+    return int(numbers.sort()[0])

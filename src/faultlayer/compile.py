@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import polars as pl
@@ -103,8 +104,7 @@ def tokens(log_format: str) -> list[Token]:
     if twice:
         msg = f"log_format has ${twice[0]} twice"
         raise PatternError(msg)
-    pairs = zip(found, found[1:], strict=False)
-    for left, right in pairs:
+    for left, right in pairwise(found):
         if left.name and right.name:
             msg = f"nothing separates ${left.name} from ${right.name}"
             raise PatternError(msg)
@@ -121,8 +121,7 @@ def _pieces(found: Sequence[Token]) -> list[list[Token]]:
         first, *rest = token.text.split('"')
         if first:
             pieces[-1].append(Token(first))
-        for part in rest:
-            pieces.append([Token(part)] if part else [])
+        pieces += [[Token(part)] if part else [] for part in rest]
     return pieces
 
 
@@ -222,7 +221,9 @@ def _segment(
         variable, literal = parts.pop(0), parts.pop(0).text
         if len(parts) == 1 and parts[0].name in drop and variable.name in _TOKENS:
             # What follows is not wanted: look where it begins, and cut there.
-            end = stages.add(stage, f"{name}_{stage}", column.str.find(literal, literal=True))
+            end = stages.add(
+                stage, f"{name}_{stage}", column.str.find(literal, literal=True)
+            )
             stages.valid.append(end.is_not_null())
             column = column.str.head(end)
             parts[0] = variable

@@ -44,6 +44,7 @@ class Reader:
     def wrong(
         self, message: str, needle: str = "", *, nth: int = 0, hint: str = ""
     ) -> None:
+        """Note what is wrong, at the nth line that begins with `needle`."""
         line = self.line_of(needle, nth) if needle else 1
         at = Location(self.path, line)
         self.problems.append(DefinitionError(message, at=at, hint=hint))
@@ -63,6 +64,7 @@ class Reader:
         return {key: value[key] for key in value if key in allowed}
 
     def text_of(self, table: Mapping[str, Any], key: str, default: str = "") -> str:
+        """Give a value that has to be text."""
         value = table.get(key, default)
         if isinstance(value, str):
             return value
@@ -70,6 +72,7 @@ class Reader:
         return default
 
     def texts_of(self, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+        """Give a value that has to be text or texts."""
         value = table.get(key, [])
         if isinstance(value, str):
             return (value,)
@@ -79,6 +82,7 @@ class Reader:
         return ()
 
     def flag_of(self, table: Mapping[str, Any], key: str) -> bool:
+        """Give a value that has to be true or false."""
         value = table.get(key, False)
         if not isinstance(value, bool):
             self.wrong(f"{key} must be true or false", key)
@@ -88,8 +92,11 @@ class Reader:
     def tables_of(
         self, top: Mapping[str, Any], key: str, allowed: Sequence[str]
     ) -> list[dict[str, Any]]:
+        """Give a value that has to be an array of tables, with known keys only."""
         value = top.get(key, [])
         if not isinstance(value, list):
-            self.wrong(f"{key} must be an array of tables", f"[{key}", hint=f"[[{key}]]")
+            self.wrong(
+                f"{key} must be an array of tables", f"[{key}", hint=f"[[{key}]]"
+            )
             return []
         return [self.table(one, key, allowed) for one in value]

@@ -84,9 +84,11 @@ def clean(text: pl.Series) -> pl.Series:
         text = text.str.replace_all(_ANSI, "")
     if text.str.starts_with("\x00").any():
         stripped = text.str.strip_chars_start("\x00")
-        text = text.to_frame("t").select(
-            pl.when(stripped != "").then(stripped).otherwise("t").alias("text")
-        ).to_series()
+        text = (
+            text.to_frame("t")
+            .select(pl.when(stripped != "").then(stripped).otherwise("t").alias("text"))
+            .to_series()
+        )
     return text
 
 
@@ -128,7 +130,10 @@ def choose(
         for stream in unwrap.streams(logical)
     }
     ranked = _ranked(
-        {stream: _scores(text, definitions, forced) for stream, (_, text) in parts.items()},
+        {
+            stream: _scores(text, definitions, forced)
+            for stream, (_, text) in parts.items()
+        },
         {stream: len(text) for stream, (_, text) in parts.items()},
         forced=forced is not None,
     )
@@ -217,7 +222,8 @@ def _ranked(
             if one.format.weak and not strong and one.own > _WEAK * sizes[stream]
         ]
         ranked[stream] = sorted(
-            strong + weak, key=lambda one: (-one.total, -own[one.format.name], one.format.name)
+            strong + weak,
+            key=lambda one: (-one.total, -own[one.format.name], one.format.name),
         )
     return ranked
 

@@ -1,7 +1,6 @@
 """Loads the format files of `parsers/`: what a line of each program looks like."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from typing import Any, Final
 
@@ -17,6 +16,17 @@ from faultlayer.compile import (
 )
 from faultlayer.definitions import Reader
 from faultlayer.errors import DefinitionError, Location
+from faultlayer.shape import (
+    Extract,
+    Field,
+    Format,
+    Pattern,
+    Sample,
+    Stamp,
+    Upstream,
+)
+
+__all__ = ["Field", "Format", "Pattern", "Sample", "load", "names_in", "read"]
 
 LAYERS: Final = ("model", "harness", "quota")
 FOLDERS: Final = ("harness", "model", "quota", "host")
@@ -24,7 +34,7 @@ FRAMINGS: Final = ("line", "traceback", "prefix")
 COLUMNS: Final = {column.name: column.type for column in schema.EVENTS_RAW}
 # Set by the parser from where the record stands, never by a format.
 _PLACES: Final = frozenset(
-    {
+    [
         "event_id",
         "source_id",
         "line",
@@ -39,7 +49,7 @@ _PLACES: Final = frozenset(
         "attrs",
         "upstream_hops",
         "forwarded",
-    }
+    ]
 )
 # Names that fields may have besides event columns: they steer framing and signatures.
 _SPECIAL: Final = frozenset({"level", "process", "header", "trace"})
@@ -47,102 +57,7 @@ KINDS: Final = ("", "number", "ratio", "time")
 EPOCHS: Final = ("epoch_s", "epoch_ms", "epoch_us", "uptime_s")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """Where a value comes from: the first source that says something, times `scale`."""
-
-    sources: tuple[str, ...]
-    scale: float = 1.0
-    kind: str = ""  # how an attribute is brought to one form, one of `KINDS`
-    values: Mapping[str, str] | None = None
-    join: str | None = None  # all sources with this between, instead of the first
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """A field that holds the time and the spellings that it may have."""
-
-    field: str
-    formats: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Upstream:
-    """Fields of nginx's upstream lists, by preference; empty where there is none."""
-
-    connect: tuple[str, ...]
-    header: tuple[str, ...]
-    response: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Extract:
-    """A second look into a field: groups fill columns that are still null."""
-
-    source: str
-    plan: Plan
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """One line shape of a format, with the plans that take it, fastest first.
-
-    `weak`: such a line only begins a record where it cannot go on with one.
-    `single`: never followed by lines of the same record.
-    `shared`: says nothing about which program wrote the file.
-    `more`: never begins a record; tells whose record it goes on with.
-    """
-
-    name: str
-    plans: tuple[Plan, ...]
-    kind: str | None
-    fixed: Mapping[str, str]
-    weak: bool
-    single: bool
-    shared: bool
-    more: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A record and the event that it has to become."""
-
-    line: str
-    expect: Mapping[str, Any]
-    pattern: str | None
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """One format file, compiled."""
-
-    name: str
-    layer: str
-    component: str
-    title: str
-    misses: str
-    framing: str
-    weak: bool
-    shares: tuple[str, ...]
-    patterns: tuple[Pattern, ...]
-    stamps: tuple[Stamp, ...]
-    fields: Mapping[str, Field]
-    attrs: Mapping[str, Field]
-    raw_json: frozenset[str]
-    drop: frozenset[str]
-    upstream: Upstream | None
-    extracts: tuple[Extract, ...]
-    pairs: str | None
-    engine_ids: bool
-    escapes: bool
-    samples: tuple[Sample, ...]
-    rejects: tuple[Sample, ...]
-    path: str
-    text: str
-
-
-_TOP: Final = (
+_TOP: Final = [
     "format",
     "time",
     "pattern",
@@ -152,8 +67,8 @@ _TOP: Final = (
     "extract",
     "sample",
     "reject",
-)
-_HEAD: Final = (
+]
+_HEAD: Final = [
     "name",
     "layer",
     "component",
@@ -169,8 +84,8 @@ _HEAD: Final = (
     "escapes",
     "raw_json",
     "drop",
-)
-_PATTERN: Final = (
+]
+_PATTERN: Final = [
     "name",
     "log_format",
     "regex",
@@ -181,8 +96,8 @@ _PATTERN: Final = (
     "single",
     "shared",
     "more",
-)
-_JSON: Final = ("require", "one_of", "forbid", "keys", "values", "list_key")
+]
+_JSON: Final = ["require", "one_of", "forbid", "keys", "values", "list_key"]
 
 
 def load(root: Traversable) -> list[Format]:
@@ -204,7 +119,9 @@ def load(root: Traversable) -> list[Format]:
             at = Location(one.path, 1)
             problems.append(DefinitionError(f"two formats are {one.name}", at=at))
         problems += [
-            DefinitionError(f"shares names an unknown format {name}", at=Location(one.path))
+            DefinitionError(
+                f"shares names an unknown format {name}", at=Location(one.path)
+            )
             for name in one.shares
             if name not in names
         ]
@@ -279,7 +196,10 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
         raw_json=frozenset(reader.texts_of(head, "raw_json")),
         drop=drop,
         upstream=Upstream(
-            *(reader.texts_of(upstream, key) for key in ("connect", "header", "response"))
+            *(
+                reader.texts_of(upstream, key)
+                for key in ("connect", "header", "response")
+            )
         )
         if upstream
         else None,

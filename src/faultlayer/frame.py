@@ -131,7 +131,10 @@ def _segments(frame: pl.DataFrame) -> pl.DataFrame:
     # A prefix with nothing after it goes on with the record: it is no blank line.
     blank, begins = pl.col("shape") == "B", pl.col("begins")
     frame = frame.with_columns(
-        pl.when(blank & pl.col("taken")).then(pl.lit("I")).otherwise("shape").alias("shape")
+        pl.when(blank & pl.col("taken"))
+        .then(pl.lit("I"))
+        .otherwise("shape")
+        .alias("shape")
     )
     seen = pl.when(~blank).then("shape")
     head = begins & pl.col("strong") & ~pl.col("single")
@@ -140,10 +143,19 @@ def _segments(frame: pl.DataFrame) -> pl.DataFrame:
         pl.when(begins)
         .then(None)
         .otherwise(
-            pl.when(begins & blank).then(pl.lit("")).otherwise(seen).forward_fill().shift()
+            pl.when(begins & blank)
+            .then(pl.lit(""))
+            .otherwise(seen)
+            .forward_fill()
+            .shift()
         )
         .alias("before"),
-        pl.when(begins).then(pl.lit("")).otherwise(seen).backward_fill().shift(-1).alias("after"),
+        pl.when(begins)
+        .then(pl.lit(""))
+        .otherwise(seen)
+        .backward_fill()
+        .shift(-1)
+        .alias("after"),
         _since(pl.col("opens"), begins).alias("marks"),
         (_since(~blank, begins) + (~blank).cast(pl.Int64)).alias("nth"),
         pl.when(begins)
@@ -159,7 +171,10 @@ def _states(frame: pl.DataFrame) -> pl.DataFrame:
     shape, taken = pl.col("shape"), pl.col("taken")
     # The text before a second traceback of one prefix is the head of another record.
     headline = (
-        (shape == "N") & (pl.col("after") == "T") & (pl.col("marks") > 0) & pl.col("strong")
+        (shape == "N")
+        & (pl.col("after") == "T")
+        & (pl.col("marks") > 0)
+        & pl.col("strong")
     )
     frame = frame.with_columns(headline.fill_null(value=False).alias("headline"))
     second = (pl.col("nth") == 2) & (pl.col("before") != "T")  # noqa: PLR2004
@@ -174,7 +189,9 @@ def _states(frame: pl.DataFrame) -> pl.DataFrame:
     )
     edge = (pl.col("begins") | pl.col("headline") | mark).fill_null(value=False)
     frame = frame.with_columns(edge.alias("edge"))
-    frame = frame.with_columns((_since(pl.col("opens"), pl.col("edge")) > 0).alias("open"))
+    frame = frame.with_columns(
+        (_since(pl.col("opens"), pl.col("edge")) > 0).alias("open")
+    )
     goes_on = (
         pl.when(shape.is_in(["I", "X", "T"]))
         .then(pl.lit(value=True))
@@ -231,3 +248,39 @@ def _settled(frame: pl.DataFrame) -> pl.DataFrame:
         .forward_fill()
         .alias("closed"),
     )
+
+
+def join(
+    lines: pl.DataFrame, record: pl.Series, tails: pl.Series, body: pl.Series
+) -> tuple[pl.DataFrame, pl.Series | None]:
+    """Add the further lines (`tails`) of records to their heads; give their text too.
+
+    `lines` has lines, byte_length and rest; the text is null where there is none.
+    """
+    if not len(tails):
+        return lines, None
+    further = pl.DataFrame(
+        {
+            "row": record.gather(tails),
+            "more_lines": lines.get_column("lines").gather(tails),
+            "more_bytes": lines.get_column("byte_length").gather(tails),
+            "body": body.gather(tails),
+            "rest": lines.get_column("rest").gather(tails),
+        }
+    )
+    text = pl.concat_str("body", "rest", separator="\n", ignore_nulls=True)
+    sums = further.group_by("row", maintain_order=True).agg(
+        pl.col("more_lines").sum(),
+        pl.col("more_bytes").sum(),
+        text.str.join("\n").alias("text_"),
+    )
+    joined = (
+        lines.with_columns(pl.int_range(len(lines), dtype=pl.Int64).alias("row"))
+        .join(sums, on="row", how="left", maintain_order="left")
+        .with_columns(
+            (pl.col("lines") + pl.col("more_lines").fill_null(0)).cast(pl.Int32),
+            pl.col("byte_length") + pl.col("more_bytes").fill_null(0),
+        )
+    )
+    more = joined.get_column("text_")
+    return joined.select(lines.columns), more

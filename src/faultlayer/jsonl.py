@@ -19,9 +19,9 @@ _LEAF: Final = 256
 def json_objects(
     text: pl.Series, keys: Sequence[str], list_key: str = "", *, others: bool = True
 ) -> pl.DataFrame:
-    """Read the lines that hold a JSON object: column `_row`, `keys`, then (`others`) the keys besides.
+    r"""Read the lines that hold a JSON object: `_row`, `keys`, and with `others` the rest.
 
-    A line that is no JSON is repaired (nginx writes `009`, `:,` and `\\xHH`) or left
+    A line that is no JSON is repaired (nginx writes `009`, `:,` and `\xHH`) or left
     out; it never touches its neighbours.
     """
     lines = pl.DataFrame({ROW: pl.int_range(len(text), eager=True), TEXT: text})
@@ -29,7 +29,9 @@ def json_objects(
     if list_key:
         array = pl.col(TEXT).str.starts_with("[")
         wrapped = pl.concat_str(pl.lit(f'{{"{list_key}":'), TEXT, pl.lit("}"))
-        lines = lines.with_columns(pl.when(array).then(wrapped).otherwise(TEXT).alias(TEXT))
+        lines = lines.with_columns(
+            pl.when(array).then(wrapped).otherwise(TEXT).alias(TEXT)
+        )
     whole = pl.col(TEXT).str.starts_with("{") & pl.col(TEXT).str.ends_with("}")
     lines = lines.filter(whole)
     names = list(keys)
@@ -49,7 +51,9 @@ def _read(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Read lines at once; halve them until what is no JSON stands alone."""
     types = {ROW: pl.Int64, **dict.fromkeys(names, pl.String)}
     if not len(lines):
-        return lines.clear().with_columns(pl.lit(None, pl.String).alias(n) for n in names)
+        return lines.clear().with_columns(
+            pl.lit(None, pl.String).alias(n) for n in names
+        )
     # The row number inside each object proves that no line was split or joined.
     numbered = pl.concat_str(
         pl.lit(f'{{"{ROW}":'), ROW, pl.lit(","), pl.col(TEXT).str.slice(1)
@@ -64,17 +68,18 @@ def _read(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     if len(lines) > _LEAF:
         half = len(lines) // 2
         return pl.concat([_read(lines[:half], names), _read(lines[half:], names)])
-    if len(lines) > 1:
-        mended = lines.with_columns(
-            pl.Series(TEXT, [_mended(one) for one in lines.get_column(TEXT)])
-        ).drop_nulls(TEXT)
-        if mended.equals(lines):
-            return pl.concat(_read(lines[i : i + 1], names) for i in range(len(lines)))
+    return _read_mended(lines, names)
+
+
+def _read_mended(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Read a few lines of which one is wrong: mend what can be, leave out the rest."""
+    texts = [_mended(one) for one in lines.get_column(TEXT)]
+    mended = lines.with_columns(pl.Series(TEXT, texts, pl.String)).drop_nulls(TEXT)
+    if not mended.equals(lines):
         return _read(mended, names)
-    text = _mended(lines.item(0, TEXT))
-    if text is None or text == lines.item(0, TEXT):
+    if len(lines) == 1:  # JSON to Python, but not to polars
         return _read(lines.clear(), names)
-    return _read(lines.with_columns(pl.lit(text).alias(TEXT)), names)
+    return pl.concat([_read(lines[at : at + 1], names) for at in range(len(lines))])
 
 
 def _mended(line: str) -> str | None:
@@ -104,7 +109,7 @@ def _no_number(_: str) -> None:
 
 
 def _without_nginx_errors(line: str) -> str:
-    """Mend what nginx writes into hand-made JSON: `009`, nothing at all, `\\xHH`."""
+    r"""Mend what nginx writes into hand-made JSON: `009`, nothing at all, `\xHH`."""
     line = _HEX_ESCAPES.sub(_decoded, line)
     line = _BARE_ZEROS.sub(r"\1\2", line)
     return _NO_VALUE.sub(r"\1null\2", line)

@@ -25,6 +25,7 @@ ENGINE_PREFIX: Final = (
     r"|generate-tokens|resp)-"
 )
 _LONGEST_NULL: Final = 18
+_OVERDRAFT: Final = 2  # a used ratio beyond it is taken for percent
 _HEX_ID: Final = 32
 _UUID: Final = r"(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 SEVERITIES: Final = {
@@ -69,16 +70,17 @@ def ids(logged: pl.Series, *, engine: bool = False) -> pl.DataFrame:
     )
     odd_rows = frame.select(odd.fill_null(value=False) | pl.lit(engine)).to_series()
     rows = (odd_rows & logged.is_not_null()).arg_true()
-    request_id, joined = logged, None
+    request_id = logged
+    joined: pl.DataFrame | None = None
     if len(rows):
         some = logged.gather(rows) if len(rows) < len(logged) else logged
         found = some.to_frame("raw").select(canonical(pl.col("raw"), engine=engine))
         request_id = _put(logged, rows, found.to_series())
         commas = rows.filter(some.str.contains(",", literal=True))
         if len(commas):
-            joined = _parts(logged.gather(commas), engine=engine)
-            request_id = request_id.clone().scatter(commas, joined.list.first())
-            joined = pl.DataFrame({"row": commas, "id_parts": joined})
+            parts = _parts(logged.gather(commas), engine=engine)
+            request_id = request_id.clone().scatter(commas, parts.list.first())
+            joined = pl.DataFrame({"row": commas, "id_parts": parts})
     raw = pl.repeat(None, len(logged), eager=True, dtype=pl.String)
     if len(rows):
         as_logged, now = logged.gather(rows), request_id.gather(rows)
@@ -153,8 +155,10 @@ def canonical(part: pl.Expr, *, engine: bool = False) -> pl.Expr:
 
 def severity(level: pl.Expr) -> pl.Expr:
     """Give the severity of a level as programs write it."""
-    return level.str.strip_chars().str.to_lowercase().replace_strict(
-        SEVERITIES, default=None, return_dtype=pl.String
+    return (
+        level.str.strip_chars()
+        .str.to_lowercase()
+        .replace_strict(SEVERITIES, default=None, return_dtype=pl.String)
     )
 
 
@@ -163,7 +167,9 @@ def text(value: pl.Expr) -> pl.Expr:
     return pl.when((value != "-") & (value != "")).then(value)
 
 
-def number(value: pl.Expr, dtype: pl.DataType | type[pl.DataType], scale: float) -> pl.Expr:
+def number(
+    value: pl.Expr, dtype: pl.DataType | type[pl.DataType], scale: float
+) -> pl.Expr:
     """Give a finite number from text or a number; percent signs count."""
     parsed = value.cast(pl.Float64, strict=False)
     parsed = pl.when(parsed.is_finite()).then(parsed)
@@ -180,7 +186,11 @@ def ratio(value: pl.Expr) -> pl.Expr:
     """
     percent = value.str.ends_with("%")
     parsed = number(value.str.strip_chars("% "), pl.Float64, 1)
-    return pl.when(percent | (parsed > 2)).then((parsed / 100).round(9)).otherwise(parsed)
+    return (
+        pl.when(percent | (parsed > _OVERDRAFT))
+        .then((parsed / 100).round(9))
+        .otherwise(parsed)
+    )
 
 
 def undo_hex(text: pl.Series, fields: pl.DataFrame) -> pl.DataFrame:
@@ -227,7 +237,9 @@ def attributes(
     if not kept:
         return pl.repeat(None, size, eager=True, dtype=pl.String)
     frame = pl.DataFrame(kept)
-    rows = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+    rows = (
+        frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+    )
     if len(rows) < size // 2:
         few = [column.gather(rows) for column in kept]
         sparse = pl.repeat(None, size, eager=True, dtype=pl.String)
@@ -328,7 +340,7 @@ def _several() -> pl.Expr:
 def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series]:
     """Give hops and forwarded of lines that lack one of the times."""
     numbers = pl.all().cast(pl.Float64, strict=False).is_not_null()
-    silent = pl.all_horizontal((pl.all().is_in(["-", ""]) | pl.all().is_null()))
+    silent = pl.all_horizontal(pl.all().is_in(["-", ""]) | pl.all().is_null())
     there = logged.select(numbers)
     some = there.select(pl.any_horizontal(pl.col(reached))) if reached else None
     quiet = logged.select(silent.alias("s")).to_series()
@@ -361,5 +373,7 @@ def _of_lists(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Seri
         some = pl.any_horizontal(
             pl.col(part).list.drop_nulls().list.len() > 0 for part in reached
         )
-        found["forwarded"] = numbers.select(some.fill_null(value=False).alias("f")).to_series()
+        found["forwarded"] = numbers.select(
+            some.fill_null(value=False).alias("f")
+        ).to_series()
     return found

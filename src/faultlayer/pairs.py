@@ -73,7 +73,9 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
         part = known.filter(pl.col("column") == name)
         if len(part) > part.get_column("row").n_unique():
             part = part.unique("row", keep="first", maintain_order=True)
-        columns[name] = _scattered(size, part.get_column("row"), part.get_column("value"))
+        columns[name] = _scattered(
+            size, part.get_column("row"), part.get_column("value")
+        )
     rest = pairs.filter(pl.col("column").is_null())
     if not len(rest):
         return pl.DataFrame(columns), nothing
@@ -109,7 +111,9 @@ def _split(tokens: pl.DataFrame) -> pl.DataFrame:
         .then(unquoted)
         .otherwise(value.str.strip_chars_end("."))
         .alias("value"),
-        pl.col("key").replace_strict(names, columns, return_dtype=pl.String).alias("column"),
+        pl.col("key")
+        .replace_strict(names, columns, return_dtype=pl.String)
+        .alias("column"),
     )
 
 
@@ -117,7 +121,9 @@ def _once(pairs: pl.DataFrame) -> pl.DataFrame:
     """Keep the first pair of each name."""
     code = pl.col("key").cast(pl.Categorical).to_physical().cast(pl.UInt64)
     both = pairs.select(pl.col("row").cast(pl.UInt64) * (1 << 32) + code).to_series()
-    return pairs.filter(both.is_first_distinct()) if both.is_duplicated().any() else pairs
+    return (
+        pairs.filter(both.is_first_distinct()) if both.is_duplicated().any() else pairs
+    )
 
 
 def _scattered(size: int, rows: pl.Series, values: pl.Series) -> pl.Series:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -90,7 +91,7 @@ class Sink(Protocol):
 
 
 def load_definitions(
-    parsers: assets.Traversable | None = None, *, prove: bool = False
+    parsers: Traversable | None = None, *, prove: bool = False
 ) -> Definitions:
     """Load formats, wrappers and signatures; raises `DefinitionError` with all problems."""
     root = parsers or assets.builtin("parsers")
@@ -223,7 +224,9 @@ class Run:
             if len(part) == len(events):
                 events = named
             else:
-                events = pl.concat([events.filter(~unnamed), named.select(events.columns)])
+                events = pl.concat(
+                    [events.filter(~unnamed), named.select(events.columns)]
+                )
                 events = events.sort("line")
         label = self._source.label
         if label not in _NO_ENGINES:
@@ -231,7 +234,9 @@ class Run:
             named_engine = pl.coalesce("engine", pl.when(here).then(pl.lit(label)))
             events = events.with_columns(named_engine.alias("engine"))
         text = pl.col("text")
-        cut = pl.when(text.str.len_bytes() > _MESSAGE_CHARS).then(text.str.head(_MESSAGE_CHARS))
+        cut = pl.when(text.str.len_bytes() > _MESSAGE_CHARS).then(
+            text.str.head(_MESSAGE_CHARS)
+        )
         return events.with_columns(
             cut.otherwise(text).alias("message"),
             pl.col("kind").fill_null("other"),
@@ -240,12 +245,16 @@ class Run:
     def _write(self, events: pl.DataFrame) -> None:
         result = self.result
         own = pl.col("ts_raw").filter(~pl.col("borrowed"))
-        low, high = events.select(own.min().alias("low"), own.max().alias("high")).row(0)
+        low, high = events.select(own.min().alias("low"), own.max().alias("high")).row(
+            0
+        )
         if low is not None:
             result.first_ts = min(low, result.first_ts or low)
             result.last_ts = max(high, result.last_ts or high)
             stamped = ~pl.col("borrowed") & pl.col("ts_raw").is_not_null()
-            precisions = events.select(pl.col("ts_precision_us").filter(stamped)).to_series()
+            precisions = events.select(
+                pl.col("ts_precision_us").filter(stamped)
+            ).to_series()
             for precision, count in precisions.value_counts().iter_rows():
                 self._precisions[precision] = self._precisions.get(precision, 0) + count
         source_id = self._source.source_id
@@ -274,7 +283,9 @@ _COLUMNS: Final = (
 def _with_columns(events: pl.DataFrame) -> pl.DataFrame:
     """Add the columns that signatures fill, where no format did."""
     missing = [
-        pl.lit(None, pl.List(pl.String) if name in {"kinds", "id_parts"} else pl.String).alias(name)
+        pl.lit(
+            None, pl.List(pl.String) if name in {"kinds", "id_parts"} else pl.String
+        ).alias(name)
         for name in _COLUMNS
         if name not in events.columns
     ]

@@ -38,7 +38,9 @@ def events(text: str, format_: Format, definitions: Definitions) -> pl.DataFrame
     )
     source = Source(1, "sample", None, None, "", "sample", "")
     found, lost = _Sink(), _Sink()
-    run = parse.Run(source, detection, definitions, parse.ParseOptions(_YEAR), found, lost)
+    run = parse.Run(
+        source, detection, definitions, parse.ParseOptions(_YEAR), found, lost
+    )
     run.add(lines_of(Block(text.encode(), 0, 1, last=True)))
     run.finish()
     frame = found.frame()
@@ -151,7 +153,9 @@ def _same(actual: object, wanted: object) -> bool:
     return actual == wanted
 
 
-def wrapper_problems(wrapper: Wrapper, definitions: Definitions) -> list[DefinitionError]:
+def wrapper_problems(
+    wrapper: Wrapper, definitions: Definitions
+) -> list[DefinitionError]:
     """Give what is wrong with a wrapper's samples and look-alikes."""
     found: list[str] = []
     for sample in wrapper.samples:

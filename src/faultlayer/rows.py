@@ -38,6 +38,7 @@ _OWN: Final = frozenset(TYPES) - {
     "upstream_response_ms",
     "upstream_hops",
 }
+_LATEST_S: Final = 1e11  # epoch numbers beyond it are milliseconds
 _STEERING: Final = frozenset({"level", "process", "header", "trace", "message"})
 
 
@@ -98,7 +99,11 @@ def _plain(column: pl.Series) -> pl.Series:
 
 
 def _sources(format_: Format) -> set[str]:
-    named = {source for field in (*format_.fields.values(), *format_.attrs.values()) for source in field.sources}
+    named = {
+        source
+        for field in (*format_.fields.values(), *format_.attrs.values())
+        for source in field.sources
+    }
     return named | {stamp.field for stamp in format_.stamps}
 
 
@@ -114,7 +119,9 @@ def _with_extracts(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
         for name in found.columns:
             column = found.get_column(name)
             if rows is not None:
-                empty = pl.Series([None], dtype=column.dtype).new_from_index(0, len(fields))
+                empty = pl.Series([None], dtype=column.dtype).new_from_index(
+                    0, len(fields)
+                )
                 column = empty.clone().scatter(rows, column)
             if name in fields.columns:
                 column = fields.select(pl.coalesce(name, column)).to_series()
@@ -188,7 +195,11 @@ def _columns(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
         if TYPES[column] == pl.String:
             # A message may be empty, an id or an agent may not.
             exprs[column] = value if column == "message" else normalise.text(value)
-        elif len(field.sources) == 1 and fields.schema.get(field.sources[0]) == TYPES[column] and TYPES[column] != pl.Float64:
+        elif (
+            len(field.sources) == 1
+            and fields.schema.get(field.sources[0]) == TYPES[column]
+            and TYPES[column] != pl.Float64
+        ):
             exprs[column] = value
         else:
             exprs[column] = normalise.number(value, TYPES[column], field.scale)
@@ -225,7 +236,13 @@ _ANY_TIME: Final = (
 def _iso(column: pl.Series) -> pl.Series:
     """Give times as ISO UTC, whatever their spelling: ISO, naive, epoch s or ms."""
     number = column.cast(pl.Float64, strict=False)
-    seconds = number.to_frame("n").select(pl.when(pl.col("n") > 1e11).then(pl.col("n") / 1000).otherwise("n")).to_series()
+    seconds = (
+        number.to_frame("n")
+        .select(
+            pl.when(pl.col("n") > _LATEST_S).then(pl.col("n") / 1000).otherwise("n")
+        )
+        .to_series()
+    )
     epoch = stamps.read(seconds.cast(pl.String), ("epoch_s",)).get_column("ts")
     ts = stamps.read(column, _ANY_TIME).get_column("ts")
     both = pl.DataFrame({"a": ts, "b": epoch}).select(pl.coalesce("a", "b")).to_series()
@@ -251,7 +268,9 @@ def _with_pairs(
         .then("a")
         .when(pl.col("a").is_null())
         .then(pl.concat_str(pl.lit("{"), "m", pl.lit("}")))
-        .otherwise(pl.concat_str(pl.col("a").str.head(-1), pl.lit(","), "m", pl.lit("}")))
+        .otherwise(
+            pl.concat_str(pl.col("a").str.head(-1), pl.lit(","), "m", pl.lit("}"))
+        )
     )
     return out, both.to_series()
 
@@ -272,7 +291,8 @@ def _fixed(format_: Format, pattern: Pattern, out: pl.DataFrame) -> pl.DataFrame
     if pattern.kind and "kind" not in out.columns:
         constants["kind"] = pattern.kind
     return out.with_columns(
-        pl.lit(value, TYPES.get(name, pl.String)).alias(name) for name, value in constants.items()
+        pl.lit(value, TYPES.get(name, pl.String)).alias(name)
+        for name, value in constants.items()
     )
 
 

@@ -12,7 +12,12 @@ _HALF_YEAR_US: Final = 180 * 86_400 * _SECOND
 _QUARTER_US: Final = 900 * _SECOND
 # A leap year, so that 29 February can be read before the year is known.
 _BASE_YEAR: Final = 2000
-_UNITS: Final = {"epoch_s": _SECOND, "uptime_s": _SECOND, "epoch_ms": 1000, "epoch_us": 1}
+_UNITS: Final = {
+    "epoch_s": _SECOND,
+    "uptime_s": _SECOND,
+    "epoch_ms": 1000,
+    "epoch_us": 1,
+}
 _FIXED: Final = re.compile(r"%\.?([369])f")
 
 
@@ -31,7 +36,7 @@ def spelling(format_: str) -> Spelling:
     """Read a strptime format or one of `epoch_s`, `epoch_ms`, `epoch_us`, `uptime_s`."""
     if format_ in _UNITS:
         precision = 0 if format_.endswith("_s") else _UNITS[format_]
-        return Spelling(format_, format_ != "uptime_s", True, True, precision)  # noqa: FBT003
+        return Spelling(format_, format_ != "uptime_s", True, True, precision)
     fixed = _FIXED.search(format_)
     precision = _SECOND
     if fixed:
@@ -92,8 +97,8 @@ def nothing(size: int) -> pl.DataFrame:
         {
             "ts": pl.repeat(None, size, eager=True, dtype=pl.Datetime("us")),
             "precision": pl.repeat(None, size, eager=True, dtype=pl.Int64),
-            "zoned": pl.repeat(False, size, eager=True, dtype=pl.Boolean),  # noqa: FBT003
-            "yearless": pl.repeat(False, size, eager=True, dtype=pl.Boolean),  # noqa: FBT003
+            "zoned": pl.repeat(False, size, eager=True, dtype=pl.Boolean),
+            "yearless": pl.repeat(False, size, eager=True, dtype=pl.Boolean),
         }
     )
 
@@ -146,12 +151,16 @@ def with_year(ts: pl.Series, yearless: pl.Series, state: Year) -> pl.Series:
     us = ts.gather(rows).cast(pl.Int64)
     before = us.shift(1, fill_value=us[0] if state.last_us is None else state.last_us)
     step = us - before
-    turns = (step < -_HALF_YEAR_US).cast(pl.Int32) - (step > _HALF_YEAR_US).cast(pl.Int32)
+    turns = (step < -_HALF_YEAR_US).cast(pl.Int32) - (step > _HALF_YEAR_US).cast(
+        pl.Int32
+    )
     years = turns.cum_sum() + (state.year - _BASE_YEAR)
     state.last_us = us[-1]
     state.year = int(years[-1]) + _BASE_YEAR
     moved = pl.DataFrame({"t": ts.gather(rows), "y": years}).select(
-        pl.col("t").dt.offset_by(pl.concat_str(pl.col("y").cast(pl.String), pl.lit("y")))
+        pl.col("t").dt.offset_by(
+            pl.concat_str(pl.col("y").cast(pl.String), pl.lit("y"))
+        )
     )
     return ts.clone().scatter(rows, moved.to_series())
 
@@ -191,5 +200,9 @@ def zone_us(naive: pl.Series, outer: pl.Series) -> int | None:
         .cast(pl.Int64)
         .alias("q")
     )
-    counts = quarters.group_by("q").len().sort("len", pl.col("q").abs(), "q", descending=[True, False, False])
+    counts = (
+        quarters.group_by("q")
+        .len()
+        .sort("len", pl.col("q").abs(), "q", descending=[True, False, False])
+    )
     return int(counts.item(0, "q")) * _QUARTER_US

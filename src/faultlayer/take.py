@@ -1,16 +1,14 @@
 """Gives each line to the first pattern that takes it."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-import re
 from typing import Final
 
 import polars as pl
 
 from faultlayer import normalise
 from faultlayer.formats import Format, Pattern
-
 
 _FEW: Final = 64
 _SHORT: Final = 2000
@@ -98,6 +96,6 @@ def _none() -> pl.Series:
 
 
 def _without(size: int, taken: pl.Series, left: pl.Series | None) -> pl.Series:
-    keep = pl.repeat(True, size, eager=True, dtype=pl.Boolean)  # noqa: FBT003
-    keep = keep.clone().scatter(taken, False)  # noqa: FBT003
+    keep = pl.repeat(True, size, eager=True, dtype=pl.Boolean)
+    keep = keep.clone().scatter(taken, False)
     return keep.arg_true() if left is None else left.filter(keep)

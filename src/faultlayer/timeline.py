@@ -71,7 +71,9 @@ class Timeline:
         if yearless.any():
             rows = rows.with_columns(self._with_years(rows, yearless).alias("ts"))
         if not self.zoned:
-            self.zoned = bool((rows.get_column("zoned") & rows.get_column("ts").is_not_null()).any())
+            self.zoned = bool(
+                (rows.get_column("zoned") & rows.get_column("ts").is_not_null()).any()
+            )
         return rows
 
     def _with_years(self, rows: pl.DataFrame, yearless: pl.Series) -> pl.Series:
@@ -79,20 +81,33 @@ class Timeline:
         names = rows.get_column("stream").unique(maintain_order=True).to_list()
         for stream in names:
             state = self.years.setdefault(stream, Year(self.year))
-            mine = yearless & (rows.get_column("stream") == stream) if len(names) > 1 else yearless
+            mine = (
+                yearless & (rows.get_column("stream") == stream)
+                if len(names) > 1
+                else yearless
+            )
             ts = stamps.with_year(ts, mine, state)
         return ts
 
     def _repaired(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Repair naive stamps by those of the wrapper; without one take the wrapper's."""
         outer, ts = pl.col("outer"), pl.col("ts")
-        zone = pl.col("stream").replace_strict(
-            list(self.zones), list(self.zones.values()), default=None, return_dtype=pl.Int64
-        ) if self.zones else pl.lit(None, pl.Int64)
+        zone = (
+            pl.col("stream").replace_strict(
+                list(self.zones),
+                list(self.zones.values()),
+                default=None,
+                return_dtype=pl.Int64,
+            )
+            if self.zones
+            else pl.lit(None, pl.Int64)
+        )
         naive = outer.is_not_null() & ~pl.col("zoned") & ts.is_not_null()
-        dated = pl.when(pl.col("yearless") & outer.is_not_null()).then(
-            stamps.nearest_year(ts, outer)
-        ).otherwise(ts)
+        dated = (
+            pl.when(pl.col("yearless") & outer.is_not_null())
+            .then(stamps.nearest_year(ts, outer))
+            .otherwise(ts)
+        )
         rows = rows.with_columns(dated.alias("ts"))
         moved = ts + pl.duration(microseconds=zone)
         rows = rows.with_columns(
@@ -109,7 +124,10 @@ class Timeline:
         use = (bare | refine).fill_null(value=False)
         return rows.with_columns(
             pl.when(use).then(outer).otherwise(ts).alias("ts"),
-            pl.when(use).then(pl.lit(1, pl.Int64)).otherwise("precision").alias("precision"),
+            pl.when(use)
+            .then(pl.lit(1, pl.Int64))
+            .otherwise("precision")
+            .alias("precision"),
             (pl.col("zoned") | use).alias("zoned"),
         )
 
@@ -126,7 +144,11 @@ class Timeline:
                 pl.lit(value=False).alias("borrowed"),
             )
         stamped = ts.is_not_null()
-        known = self.last if self.last is not None else pl.Series([None], dtype=pl.Datetime("us"))
+        known = (
+            self.last
+            if self.last is not None
+            else pl.Series([None], dtype=pl.Datetime("us"))
+        )
         before = pl.concat([known, ts]).forward_fill()
         after = ts.backward_fill()
         frame = pl.DataFrame({"ts": ts, "before": before.slice(1), "after": after})

@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from faultlayer import definitions, stamps
-from faultlayer.compile import HIT, PatternError, regex_plan
+from faultlayer.compile import PatternError, regex_plan
 from faultlayer.definitions import Reader
 from faultlayer.errors import DefinitionError
 from faultlayer.jsonl import ROW, json_objects
@@ -103,7 +103,9 @@ def _wrapper(reader: Reader) -> Wrapper | None:
     samples = reader.tables_of(top, "sample", ("line", "expect"))
     if not samples:
         reader.wrong("no [[sample]]")
-    rejects = [str(one.get("line", "")) for one in reader.tables_of(top, "reject", ("line",))]
+    rejects = [
+        str(one.get("line", "")) for one in reader.tables_of(top, "reject", ("line",))
+    ]
     return Wrapper(
         name=name,
         title=reader.text_of(head, "title"),
@@ -145,12 +147,16 @@ def peel(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
     else:
         keys = [key.partition(".")[0] for key in wrapper.json.values()]
         dotted = [key for key in wrapper.json.values() if "." in key]
-        objects = json_objects(text, list(dict.fromkeys([*keys, *dotted])), others=False)
+        objects = json_objects(
+            text, list(dict.fromkeys([*keys, *dotted])), others=False
+        )
         found = objects.select(
             pl.col(ROW),
             *(_key(key).alias(part) for part, key in wrapper.json.items()),
         ).filter(pl.col("text").is_not_null(), pl.col("time").is_not_null())
-    missing = [name for name in ("stream", "tag", "host", "path") if name not in found.columns]
+    missing = [
+        name for name in ("stream", "tag", "host", "path") if name not in found.columns
+    ]
     return found.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
 
 

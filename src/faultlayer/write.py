@@ -1,5 +1,6 @@
 """Writes events and rejects to Parquet in row groups of one size."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -32,7 +33,7 @@ _UNIQUE: Final = frozenset(
 )
 # They rise, or nearly repeat: their differences are small.
 _RISING: Final = ("event_id", "line", "byte_offset", "byte_length")
-_POLARS: Final = {
+_POLARS: Final[Mapping[pa.DataType, pl.DataType | type[pl.DataType]]] = {
     pa.string(): pl.String,
     pa.int32(): pl.Int32,
     pa.int64(): pl.Int64,
@@ -61,11 +62,14 @@ class Writer:
             self._arrow(empty).schema,
             compression="zstd",
             compression_level=1,
-            use_dictionary=[name for name in names if name not in _UNIQUE],
+            # The stubs know a flag only; a list of columns is as good.
+            use_dictionary=[n for n in names if n not in _UNIQUE],  # type: ignore[arg-type]
             column_encoding={
                 name: "DELTA_BINARY_PACKED" for name in _RISING if name in names
             },
-            bloom_filter_options={bloom: {"ndv": GROUP, "fpp": 0.01}} if bloom else None,
+            bloom_filter_options={bloom: {"ndv": GROUP, "fpp": 0.01}}
+            if bloom
+            else None,
             store_schema=False,
         )
         self._rows: list[pl.DataFrame] = []

@@ -1,0 +1,102 @@
+"""What a format file says, in types: fields, stamps, patterns, samples."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from faultlayer.compile import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where a value comes from: the first source that says something, times `scale`."""
+
+    sources: tuple[str, ...]
+    scale: float = 1.0
+    kind: str = ""  # how an attribute is brought to one form, one of `KINDS`
+    values: Mapping[str, str] | None = None
+    join: str | None = None  # all sources with this between, instead of the first
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A field that holds the time and the spellings that it may have."""
+
+    field: str
+    formats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Fields of nginx's upstream lists, by preference; empty where there is none."""
+
+    connect: tuple[str, ...]
+    header: tuple[str, ...]
+    response: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A second look into a field: groups fill columns that are still null."""
+
+    source: str
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One line shape of a format, with the plans that take it, fastest first.
+
+    `weak`: such a line only begins a record where it cannot go on with one.
+    `single`: never followed by lines of the same record.
+    `shared`: says nothing about which program wrote the file.
+    `more`: never begins a record; tells whose record it goes on with.
+    """
+
+    name: str
+    plans: tuple[Plan, ...]
+    kind: str | None
+    fixed: Mapping[str, str]
+    weak: bool
+    single: bool
+    shared: bool
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A record and the event that it has to become."""
+
+    line: str
+    expect: Mapping[str, Any]
+    pattern: str | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format file, compiled."""
+
+    name: str
+    layer: str
+    component: str
+    title: str
+    misses: str
+    framing: str
+    weak: bool
+    shares: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+    stamps: tuple[Stamp, ...]
+    fields: Mapping[str, Field]
+    attrs: Mapping[str, Field]
+    raw_json: frozenset[str]
+    drop: frozenset[str]
+    upstream: Upstream | None
+    extracts: tuple[Extract, ...]
+    pairs: str | None
+    engine_ids: bool
+    escapes: bool
+    samples: tuple[Sample, ...]
+    rejects: tuple[Sample, ...]
+    path: str
+    text: str
