@@ -7,7 +7,11 @@ WITH keyed AS (
         verdicts.cause,
         verdicts.condition_id,
         coalesce(
-            conditions.scope, failures.engine, failures.user_id, ''
+            conditions.scope,
+            CASE verdicts.layer
+                WHEN 'model' THEN failures.engine
+                WHEN 'quota' THEN failures.user_id
+            END
         ) AS scope,
         failures.ts_start,
         failures.ts_end,

@@ -6,7 +6,10 @@ SELECT
     any_value(incident_members.cause) AS cause,
     nullif(
         array_to_string(
-            list(DISTINCT incident_members.scope ORDER BY incident_members.scope)[1:5],
+            (
+                list(DISTINCT incident_members.scope ORDER BY incident_members.scope)
+                FILTER (WHERE incident_members.scope IS NOT NULL)
+            )[1:5],
             ', '
         ),
         ''

@@ -4,14 +4,16 @@ WITH found AS (
     SELECT
         marks.event_id,
         (marks.attrs ->> '$.key') AS key,
-        (marks.attrs ->> '$.value') AS value
+        (marks.attrs ->> '$.value') AS value,
+        TRUE AS stated
     FROM marks
     WHERE marks.kind = 'config_setting'
     UNION ALL
     SELECT
         marks.event_id,
         'max_concurrent_requests' AS key,
-        (marks.attrs ->> '$.max_concurrent_requests') AS value
+        (marks.attrs ->> '$.max_concurrent_requests') AS value,
+        FALSE AS stated
     FROM marks
     WHERE
         marks.kind = 'concurrency_limit'
@@ -20,7 +22,8 @@ WITH found AS (
     SELECT
         marks.event_id,
         'burst_limit' AS key,
-        (marks.attrs ->> '$.burst_limit') AS value
+        (marks.attrs ->> '$.burst_limit') AS value,
+        FALSE AS stated
     FROM marks
     WHERE
         marks.kind = 'burst_limit'
@@ -31,6 +34,7 @@ numbers AS (
     SELECT
         found.event_id,
         found.key,
+        found.stated,
         try_cast(
             replace(
                 regexp_extract(found.value, '^\s*[''"]?([0-9][0-9_]*)', 1), '_', ''
@@ -41,8 +45,9 @@ numbers AS (
 
 SELECT
     numbers.key,
-    arg_max(numbers.number, numbers.event_id) AS number,
-    max(numbers.event_id) AS event_id
+    -- A configuration file before what a record mentions; then the last word.
+    arg_max(numbers.number, (numbers.stated, numbers.event_id)) AS number,
+    arg_max(numbers.event_id, (numbers.stated, numbers.event_id)) AS event_id
 FROM numbers
 WHERE numbers.number IS NOT NULL
 GROUP BY numbers.key
