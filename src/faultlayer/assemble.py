@@ -317,7 +317,7 @@ class Assembly:
             pl.when(pl.col("text").str.contains("\x00", literal=True))
             .then(pl.lit("NUL bytes"))
             .when(shape.is_in(["I", "X"]))
-            .then(pl.lit("goes on with a record that is not in this file"))
+            .then(pl.lit("goes on with a record that is not here"))
             .otherwise(
                 pl.col("stream").replace_strict(
                     list(whys), list(whys.values()), return_dtype=pl.String

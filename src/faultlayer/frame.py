@@ -105,7 +105,11 @@ def _resolved(frame: pl.DataFrame) -> pl.Series:
             | (pl.col("shape").is_in(["N", "E"]) & (pl.col("marks") == 0))
         )
         frame = frame.with_columns((pl.col("begins") | first | settled).alias("begins"))
-    return frame.get_column("record")
+    # What is too long is cut, at the same line wherever the block began.
+    begun = pl.col("begins") | pl.col("fresh")
+    far = (_since(pl.col("row").is_not_null(), begun) >= LONGEST) & (pl.col("record") >= 0)
+    cut = pl.when(far).then(pl.lit(NOTHING, pl.Int64)).otherwise("record")
+    return frame.select(cut.alias("record")).to_series()
 
 
 def group_of() -> pl.Expr:
