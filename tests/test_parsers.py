@@ -48,9 +48,11 @@ def test_wrappers_are_proved_by_their_samples() -> None:
     ]
     assert found == []
     assert {one.name for one in unwrap.load(assets.builtin("parsers"))} == {
+        "compose",
         "cri",
         "docker_json",
         "filebeat",
+        "kubectl",
     }
 
 

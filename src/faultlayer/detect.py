@@ -22,6 +22,8 @@ _HEAD_LINES: Final = 2000
 _WRAPPED: Final = 0.5  # share of lines that a wrapper has to be around
 _WEAK: Final = 0.6  # share of lines that a format without own marks has to take
 _ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
+# Copies often lose the ESC: such a line begins with the rest of a colour.
+_LAME: Final = r"\[\d{1,3}(?:;\d{1,3})*m"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,12 @@ def clean(text: pl.Series) -> pl.Series:
     """Take colours away, and the NUL bytes that `copytruncate` leaves before a line."""
     if text.str.contains("\x1b", literal=True).any():
         text = text.str.replace_all(_ANSI, "")
+    lame = text.str.contains(f"^{_LAME}")
+    if lame.any():
+        bare = text.to_frame("t").select(
+            pl.when(lame).then(pl.col("t").str.replace_all(_LAME, "")).otherwise("t")
+        )
+        text = bare.to_series().alias(text.name)
     if text.str.starts_with("\x00").any():
         stripped = text.str.strip_chars_start("\x00")
         text = (

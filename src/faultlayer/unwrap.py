@@ -91,9 +91,9 @@ def _wrapper(reader: Reader) -> Wrapper | None:
             fields = regex_plan(regex).fields
         except PatternError as error:
             reader.wrong(str(error), "regex")
-            fields = ("text", "time")
-        if not {"text", "time"} <= set(fields):
-            reader.wrong("regex needs the groups text and time", "regex")
+            fields = ("text",)
+        if "text" not in fields:
+            reader.wrong("regex needs the group text", "regex")
     json = reader.table(head.get("json", {}), "json", _JSON)
     if json and not {"text", "time"} <= set(json):
         reader.wrong("json needs text and time", "json")
@@ -155,7 +155,7 @@ def peel(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
             *(_key(key).alias(part) for part, key in wrapper.json.items()),
         ).filter(pl.col("text").is_not_null(), pl.col("time").is_not_null())
     missing = [
-        name for name in ("stream", "tag", "host", "path") if name not in found.columns
+        name for name in ("time", "stream", "tag", "host", "path") if name not in found.columns
     ]
     return found.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
 
