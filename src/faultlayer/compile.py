@@ -301,11 +301,11 @@ def regex_plan(regex: str) -> Plan:
         msg = "regex has no named group"
         raise PatternError(msg)
     # The empty group tells a match from a line of optional groups that are all absent.
-    expr = pl.col("text").str.extract_groups(f"^(?P<{HIT}>)(?:{regex})$")
+    whole = f"^(?P<{HIT}>)(?:{regex})$"
     try:
-        pl.DataFrame({"text": [""]}).select(expr)
+        expr = pl.col("text").str.extract_groups(whole)
     except pl.exceptions.ComputeError as error:
-        raise PatternError(str(error).split("\n", maxsplit=1)[0]) from None
+        raise PatternError(str(error).strip().rpartition("error: ")[2]) from None
 
     def match(text: pl.Series) -> Match:
         found = text.to_frame("text").select(expr.alias("m")).unnest("m")

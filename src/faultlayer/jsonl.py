@@ -34,6 +34,12 @@ def json_objects(
         )
     whole = pl.col(TEXT).str.starts_with("{") & pl.col(TEXT).str.ends_with("}")
     lines = lines.filter(whole)
+    # polars reads half a surrogate as NUL; Python tells it from a pair.
+    halves = lines.get_column(TEXT).str.contains(r"(?i)\\ud[89a-f]").arg_true()
+    if len(halves):
+        texts = [_mended(one) for one in lines.get_column(TEXT).gather(halves)]
+        mended = lines.get_column(TEXT).clone().scatter(halves, texts)
+        lines = lines.with_columns(mended.alias(TEXT)).drop_nulls(TEXT)
     names = list(keys)
     objects = _read(lines, names)
     if others and len(objects):

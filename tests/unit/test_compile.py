@@ -1,0 +1,125 @@
+"""Plans: a quote-split takes what its regex takes, and nothing torn."""
+
+import polars as pl
+import pytest
+
+from faultlayer import compile as plans
+from faultlayer.compile import JsonShape, PatternError
+
+FORMAT = (
+    '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent '
+    'rt=$request_time up="$upstream_addr" id=$http_x_request_id q=$upstream_http_q'
+)
+LINE = (
+    '10.0.0.1 - a [b] - [30/Nov/2026:05:26:44 +0000] "GET / HTTP/1.1" 200 8 '
+    'rt=0.005 up="10.0.0.2:80, unix:/x" id=r-1 q=0.5'
+)
+
+
+def test_a_line_is_cut_into_its_variables() -> None:
+    """Numbers and the time are typed; what a client writes stays text."""
+    match = plans.quote_plan(FORMAT).match(pl.Series([LINE]))
+    assert match.rows is None
+    row = match.fields.row(0, named=True)
+    assert row["remote_addr"] == "10.0.0.1"
+    assert row["remote_user"] == "a [b] -"
+    assert (row["status"], row["body_bytes_sent"], row["request_time"]) == (
+        200,
+        8,
+        0.005,
+    )
+    assert row["upstream_addr"] == "10.0.0.2:80, unix:/x"
+    assert (row["http_x_request_id"], row["upstream_http_q"]) == ("r-1", "0.5")
+
+
+def test_every_torn_line_is_refused_by_both_plans() -> None:
+    """A line that is cut anywhere before its last value is not taken.
+
+    Inside the last one nothing tells: only the bytes of the line do.
+    """
+    torn = pl.Series([LINE[:end] for end in range(len(LINE) - len("0.5"))])
+    quote = plans.quote_plan(FORMAT)
+    regex = plans.regex_plan(plans.log_regex(FORMAT))
+    assert len(quote.match(torn).fields) == 0
+    assert len(regex.match(torn).fields) == 0
+    late = pl.Series([LINE[begin:] for begin in range(9, len(LINE))])
+    assert len(quote.match(late).fields) == 0
+
+
+def test_an_ambiguous_line_is_left_to_the_regex() -> None:
+    """A client wrote the literal into its id: the last one is nginx's."""
+    line = LINE.replace("id=r-1", "id=r q=9")
+    assert len(plans.quote_plan(FORMAT).match(pl.Series([line])).fields) == 0
+    match = plans.regex_plan(plans.log_regex(FORMAT)).match(pl.Series([line]))
+    assert match.fields.item(0, "http_x_request_id") == "r q=9"
+    assert match.fields.item(0, "upstream_http_q") == "0.5"
+
+
+@pytest.mark.parametrize("value", ["+5", "1e3", ".5", "5.", "inf", "nan", "0x1", ""])
+def test_the_regex_takes_what_the_split_takes(value: str) -> None:
+    """Few lines are asked by the regex alone, so it may not be the narrower one."""
+    for old in ("rt=0.005", " 8 "):
+        new = old.replace("0.005", value).replace("8", value)
+        line = pl.Series([LINE.replace(old, new)])
+        split = len(plans.quote_plan(FORMAT).match(line).fields)
+        assert (
+            len(plans.regex_plan(plans.log_regex(FORMAT)).match(line).fields) >= split
+        )
+
+
+def test_dropped_variables_are_checked_but_not_given() -> None:
+    """What no column needs is not computed."""
+    plan = plans.quote_plan(FORMAT, drop={"remote_user", "upstream_addr"})
+    match = plan.match(pl.Series([LINE, LINE.replace(" - a", "")]))
+    assert "remote_user" not in match.fields.columns
+    assert match.fields.get_column("remote_addr").to_list() == ["10.0.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("log_format", "why"),
+    [
+        ("no variable", "log_format has no variable"),
+        ("$status $status", "log_format has $status twice"),
+        ("$status$request", "nothing separates $status from $request"),
+    ],
+)
+def test_a_format_that_cannot_be_read_is_refused(log_format: str, why: str) -> None:
+    """The message says what to change."""
+    with pytest.raises(PatternError) as caught:
+        plans.quote_plan(log_format)
+    assert str(caught.value) == why
+
+
+def test_a_regex_has_to_take_the_whole_line() -> None:
+    """Anchors are implied, and optional groups may all be absent."""
+    match = plans.regex_plan(r"a(?P<x>\d)?").match(pl.Series(["a", "a1", "ba", "a12"]))
+    assert match.rows is not None
+    assert match.rows.to_list() == [0, 1]
+    assert match.fields.get_column("x").to_list() == [None, "1"]
+
+
+@pytest.mark.parametrize("regex", ["x+", "(?P<a>x", r"(?P<a>x)(?=y)"])
+def test_a_regex_of_another_dialect_is_refused(regex: str) -> None:
+    """Look-around and groups without a name fail when the file is read."""
+    with pytest.raises(PatternError):
+        plans.regex_plan(regex)
+
+
+def test_a_json_shape_is_told_by_keys_and_values() -> None:
+    """Required, forbidden, one of several, one of some values."""
+    shape = JsonShape(
+        require=("a",), one_of=("b", "c"), forbid=("d",), values={"e": ["x", "y"]}
+    )
+    lines = pl.Series(
+        [
+            '{"a":1,"b":2,"e":"x"}',
+            '{"a":1,"e":"x"}',
+            '{"a":1,"c":2,"d":3,"e":"x"}',
+            '{"a":1,"c":2,"e":"z"}',
+            '{"a":null,"c":2,"e":"x"}',
+            "text",
+        ]
+    )
+    match = plans.json_plan(shape).match(lines)
+    assert match.rows is not None
+    assert match.rows.to_list() == [0]

@@ -1,0 +1,149 @@
+"""Ids, ratios, upstream lists and attributes come to one form."""
+
+import json
+
+import polars as pl
+import pytest
+
+from faultlayer import normalise
+
+UUID = "7f26411e-c605-c356-e7f2-e9477ad6dc2a"
+
+
+def _ids(logged: str | None, *, engine: bool = False) -> tuple[object, ...]:
+    # Beside a plain id: the common path and the rare one meet in each block.
+    both = pl.Series(["plain-token-of-some-length", logged])
+    first, second = normalise.ids(both, engine=engine).rows()
+    assert first[0] == "plain-token-of-some-length"
+    return second
+
+
+@pytest.mark.parametrize(
+    ("logged", "canonical"),
+    [
+        (UUID.upper(), UUID),
+        (UUID.replace("-", ""), UUID),
+        (f'"{UUID}"', UUID),
+        ("req-ABC", "req-ABC"),
+        ("01JF907199EBC8722854644751", "01JF907199EBC8722854644751"),
+    ],
+)
+def test_an_id_has_one_spelling(logged: str, canonical: str) -> None:
+    """Only hex loses its case; what was logged is kept beside it."""
+    found, raw, parts = _ids(logged)
+    assert found == canonical
+    assert raw == (None if logged == canonical else logged)
+    assert parts is None
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        "-",
+        "",
+        " ",
+        "x",
+        "null",
+        "None",
+        "UNDEFINED",
+        "00000000-0000-0000-0000-000000000000",
+        "0" * 32,
+        "$request_id",
+        "${id}",
+        "%REQ(X-REQUEST-ID)%",
+        "invalid-request-id",
+    ],
+)
+def test_what_stands_for_no_id_is_none(nothing: str) -> None:
+    """It is kept as logged, and joins nothing."""
+    assert _ids(nothing) == (None, nothing, None)
+    assert _ids(None) == (None, None, None)
+
+
+def test_joined_ids_are_parts() -> None:
+    """Nginx joins the headers of a name: the first is the request's."""
+    assert _ids(f"{UUID.upper()}, dup-b,-, dup-b") == (
+        UUID,
+        f"{UUID.upper()}, dup-b,-, dup-b",
+        [UUID, "dup-b"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("logged", "canonical"),
+    [
+        (f"chatcmpl-{UUID.replace('-', '')}", UUID),
+        ("0_cmpl-r-1", "r-1"),
+        ("chatcmpl-chatcmpl-r", "chatcmpl-r"),
+        ("r-1-5be90c17", "r-1-5be90c17"),
+    ],
+)
+def test_an_engine_adds_one_prefix(logged: str, canonical: str) -> None:
+    """One is taken off; the engine's suffix is left to who knows the other ids."""
+    assert _ids(logged, engine=True)[0] == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "ratio"),
+    [
+        ("0.99", 0.99),
+        ("99%", 0.99),
+        ("99.5", 0.995),
+        ("1.2", 1.2),
+        ("null", None),
+        ("nan", None),
+        ("0.12%", 0.0012),
+    ],
+)
+def test_a_used_ratio_is_a_fraction(text: str, ratio: float | None) -> None:
+    """Percent signs and numbers that can only be percent count as such."""
+    found = pl.DataFrame({"r": [text]}).select(normalise.ratio(pl.col("r")))
+    assert found.item() == ratio
+
+
+@pytest.mark.parametrize(
+    ("uct", "uht", "urt", "expected"),
+    [
+        ("0.001", "0.006", "0.29", (1.0, 6.0, 290.0, 1, True)),
+        ("-", "-", "-", (None, None, None, 0, False)),
+        ("", "", "", (None, None, None, 0, False)),
+        ("-", "-", "0.000", (None, None, 0.0, 1, False)),
+        ("0.001", "-", "2.199", (1.0, None, 2199.0, 1, True)),
+        ("-, 0.001", "-, 0.002", "0.000, 0.003", (1.0, 2.0, 3.0, 2, True)),
+        ("-, -", "-, -", "0.000, 0.000", (None, None, 0.0, 2, False)),
+        ("0.001, -", "0.002, -", "0.003, 0.0", (None, None, 0.0, 2, True)),
+        ("0.001 : ", "0.002 : ", "0.003 : ", (1.0, 2.0, 3.0, 1, True)),
+    ],
+)
+def test_upstream_lists(
+    uct: str, uht: str, urt: str, expected: tuple[object, ...]
+) -> None:
+    """The last item counts; a number in uct or uht says that somebody was reached."""
+    lists = {
+        "connect": pl.Series(["0.5", uct]),
+        "header": pl.Series(["0.5", uht]),
+        "response": pl.Series(["0.5", urt]),
+    }
+    assert normalise.upstream(lists).row(1)[:5] == expected
+
+
+def test_a_response_time_alone_says_little() -> None:
+    """A number there also stands for a refused connection: unknown, not true."""
+    found = normalise.upstream({"response": pl.Series(["0.1", "-"])})
+    assert found.get_column("forwarded").to_list() == [None, False]
+
+
+def test_attributes_are_json_whatever_they_hold() -> None:
+    """Quotes, backslashes and control characters survive; null is left out."""
+    text = 'a "q" \\ \n\x01 中'
+    columns = [pl.Series("b", [text, None]), pl.Series('k"', ["1", None])]
+    found = normalise.attributes([*columns, pl.Series("n", [1.5, None])], 2)
+    assert json.loads(found[0]) == {"b": text, 'k"': "1", "n": 1.5}
+    assert found[1] is None
+
+
+def test_hex_is_undone_as_bytes() -> None:
+    """Bytes first and UTF-8 then; what is no hex stays."""
+    fields = pl.DataFrame({"a": [r"x\x22\xE4\xB8\xAD\xGG", "plain"], "n": [1, 2]})
+    found = normalise.undo_hex(pl.Series([r"\x22", "plain"]), fields)
+    assert found.get_column("a").to_list() == ['x"中\\xGG', "plain"]
