@@ -32,8 +32,10 @@ SELECT
             THEN FALSE
         ELSE access.forwarded
     END AS forwarded,
-    list_sort(list_distinct(list_append(coalesce(life.layers, []), 'harness')))
-        AS layers_seen,
+    CASE
+        WHEN life.layers IS NULL THEN ['harness']
+        ELSE list_sort(list_distinct(list_append(life.layers, 'harness')))
+    END AS layers_seen,
     access.source_id
 FROM access
 ANTI JOIN twins ON access.event_id = twins.event_id

@@ -1,5 +1,7 @@
 """Ties the clocks of a case to one reference, or says that nothing ties them."""
 
+from dataclasses import dataclass
+
 import duckdb
 import pyarrow as pa
 
@@ -20,14 +22,13 @@ def tie(con: duckdb.DuckDBPyConnection) -> pa.Table:
 
     Reads `sources`, `parsed` and `timing` of the connection (see `Bounds`).
     """
-    roles = _roles(con)
-    reference = _reference(con)
+    clocks = _known(con)
+    reference = _reference(clocks)
     tied: dict[str, Clock] = {}
     if reference is not None:
-        name, role, requests = reference
-        tied[name] = Clock(name, "reference", "most requests", support=None)
-        _spread(con, tied, roles, name, role, requests)
-    waiting = [name for name in roles if name not in tied]
+        tied[reference] = Clock(reference, "reference", "most requests", support=None)
+        _spread(con, tied, clocks, reference)
+    waiting = [name for name in clocks if name not in tied]
     for clock in siblings.borrow(con, tied, waiting):
         tied[clock.clock_id] = clock
     waiting = [name for name in waiting if name not in tied]
@@ -41,55 +42,66 @@ def tie(con: duckdb.DuckDBPyConnection) -> pa.Table:
     return _table([*tied.values(), *rest])
 
 
-def _roles(con: duckdb.DuckDBPyConnection) -> dict[str, Role]:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a clock's sources hold: access records, and records with an id."""
+
+    exchanges: int
+    records: int
+
+    @property
+    def role(self) -> Role:
+        return "access" if self.exchanges else "inner"
+
+
+def _known(con: duckdb.DuckDBPyConnection) -> dict[str, _Known]:
     rows = con.execute(
         """
-        SELECT sources.clock_id, coalesce(bool_or(access.clock_id IS NOT NULL), FALSE)
+        WITH counts AS (
+            SELECT
+                source_id,
+                count(*) FILTER (WHERE kind = 'access') AS exchanges,
+                count(request_id) AS records
+            FROM events_raw
+            GROUP BY source_id
+        )
+
+        SELECT
+            sources.clock_id,
+            sum(counts.exchanges)::BIGINT,
+            sum(counts.records)::BIGINT
         FROM sources
-        LEFT JOIN (SELECT DISTINCT clock_id FROM parsed WHERE kind = 'access') AS access
-            ON sources.clock_id = access.clock_id
-        WHERE sources.events > 0 AND sources.clock_id IS NOT NULL
+        INNER JOIN counts ON sources.source_id = counts.source_id
+        WHERE sources.clock_id IS NOT NULL
         GROUP BY sources.clock_id
         ORDER BY sources.clock_id
         """
     ).fetchall()
-    return {name: "access" if access else "inner" for name, access in rows}
+    return {name: _Known(exchanges, records) for name, exchanges, records in rows}
 
 
-def _reference(con: duckdb.DuckDBPyConnection) -> tuple[str, Role, int] | None:
-    rows = con.execute(
-        """
-        SELECT
-            parsed.clock_id,
-            bool_or(parsed.kind = 'access') AS access,
-            count(*) FILTER (WHERE parsed.kind = 'access') AS exchanges,
-            count(parsed.request_id) AS records
-        FROM parsed
-        WHERE parsed.kind = 'access' OR parsed.request_id IS NOT NULL
-        GROUP BY parsed.clock_id
-        ORDER BY access DESC, exchanges DESC, records DESC, parsed.clock_id
-        LIMIT 1
-        """
-    ).fetchall()
-    if not rows:
-        return None
-    name, access, exchanges, records = rows[0]
-    return name, "access" if access else "inner", exchanges or records
+def _reference(clocks: dict[str, _Known]) -> str | None:
+    """Choose the clock with most exchanges, else the one with most ids."""
+    useful = [name for name, known in clocks.items() if known.exchanges or known.records]
+    return max(
+        sorted(useful, reverse=True),
+        key=lambda name: (clocks[name].exchanges, clocks[name].records),
+        default=None,
+    )
 
 
 def _spread(
     con: duckdb.DuckDBPyConnection,
     tied: dict[str, Clock],
-    roles: dict[str, Role],
+    clocks: dict[str, _Known],
     reference: str,
-    role: Role,
-    requests: int,
 ) -> None:
     """Tie clock after clock by the ids that they share with those tied already."""
-    if len(roles) == 1:
+    if not any(known.records for name, known in clocks.items() if name != reference):
         return
+    known = clocks[reference]
     bounds = Bounds(con)
-    bounds.start(reference, role, requests)
+    bounds.start(reference, known.role, known.exchanges or known.records)
     refused: set[str] = set()
     while True:
         shared = {
@@ -100,7 +112,7 @@ def _spread(
         if not shared:
             return
         name = max(sorted(shared), key=lambda item: shared[item])
-        found = segments(*bounds.of(name, roles[name]))
+        found = segments(*bounds.of(name, clocks[name].role))
         if not found or found[0].support < POOR_SUPPORT:
             refused.add(name)
             continue
