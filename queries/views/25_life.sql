@@ -30,5 +30,8 @@ SELECT
     ) AS in_engine,
     list_sort(list(DISTINCT events.layer)) AS layers
 FROM events
-WHERE events.request_id IS NOT NULL AND events.kind <> 'access'
+WHERE
+    events.request_id IS NOT NULL
+    -- As ranges, since those skip row groups of access records.
+    AND (events.kind < 'access' OR events.kind > 'access')
 GROUP BY events.request_id

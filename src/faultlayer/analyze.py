@@ -91,6 +91,7 @@ def analyze(
                 writer.path,
                 assets.builtin("queries"),
                 _timing(definitions),
+                writer.spill,
             ).run(progress.step)
         finally:
             con.close()

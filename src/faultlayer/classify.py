@@ -91,6 +91,7 @@ class Classifier:
     """Runs the definitions in order on one connection over one case folder.
 
     `sources.parquet` and the events must be there; `run` writes all other tables.
+    `spill` is a folder for what does not outlive the run.
     """
 
     def __init__(
@@ -99,8 +100,10 @@ class Classifier:
         case_dir: Path,
         definitions: Traversable,
         timing: pa.Table | None,
+        spill: Path | None = None,
     ) -> None:
         self._con = con
+        self._spill = spill or case_dir
         self._dir = case_dir
         self._timing = timing
         self._views = queries.load(definitions, "views")
@@ -162,6 +165,8 @@ class Classifier:
             self._stream(query)
             database.attach_view(self._con, self._dir, query.name)
             return
+        if store == "kept" and not in_memory:
+            return
         self._con.execute(f"DROP VIEW IF EXISTS {query.name}")
         kind = "VIEW" if store == "view" else "TABLE"
         self._con.execute(
@@ -171,7 +176,8 @@ class Classifier:
     def _stream(self, query: Query) -> None:
         """Write a large table without holding it, in row groups of a fixed size."""
         wanted = schema.arrow(schema.TABLES[query.name])
-        path = self._dir / f"{query.name}.parquet"
+        flag = query.header["keep"]
+        kept = f"{query.name}_{flag}"
         # The rows keep the order of the events as long as no join is turned around and
         # one thread streams them, which spares a sort.
         con = self._con
@@ -179,18 +185,26 @@ class Classifier:
         con.execute("SET disabled_optimizers = 'build_side_probe_side,join_order'")
         con.execute("SET threads = 1")
         reader = con.sql(query.statement).to_arrow_reader(ROW_GROUP)
-        with pq.ParquetWriter(
-            path,
-            wanted,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=[n for n in wanted.names if n not in _PLAIN],
-            column_encoding=_PLAIN,
-        ) as writer:
+        with (
+            pq.ParquetWriter(
+                self._dir / f"{query.name}.parquet",
+                wanted,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=[n for n in wanted.names if n not in _PLAIN],
+                column_encoding=_PLAIN,
+            ) as writer,
+            pq.ParquetWriter(self._spill / f"{kept}.parquet", reader.schema) as keeper,
+        ):
             for table in _regrouped(reader):
                 writer.write_table(table.select(wanted.names).cast(wanted))
+                keeper.write_table(table.filter(table[flag]))
         con.execute("RESET disabled_optimizers")
         con.execute(f"SET threads = {threads}")
+        con.execute(
+            f"CREATE OR REPLACE TEMP TABLE {kept} AS FROM read_parquet(?)",
+            [str(self._spill / f"{kept}.parquet")],
+        )
 
     def _find_conditions(self) -> None:
         self._empty("conditions")

@@ -13,7 +13,7 @@ Group = Literal["macros", "views", "conditions", "rules", "verdicts"]
 #: Keys that a header may have, and those that it must have.
 KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
     "macros": (frozenset({"title"}), frozenset({"title"})),
-    "views": (frozenset({"title", "store"}), frozenset({"title"})),
+    "views": (frozenset({"title", "store", "keep"}), frozenset({"title"})),
     "conditions": (
         frozenset({"title", "layer", "cause", "known gaps"}),
         frozenset({"title", "layer", "cause"}),

@@ -127,7 +127,8 @@ WITH grouped AS (
         attempts.ts_start,
         attempts.ts_end
     FROM verdicts
-    INNER JOIN attempts ON verdicts.attempt_id = attempts.attempt_id
+    INNER JOIN attempts
+        ON verdicts.attempt_id = attempts.attempt_id AND attempts.failed
     LEFT JOIN conditions ON verdicts.condition_id = conditions.condition_id
 )
 
@@ -222,7 +223,8 @@ _EXAMPLE = """
 WITH chosen AS (
     SELECT verdicts.request_id
     FROM verdicts
-    INNER JOIN attempts ON verdicts.attempt_id = attempts.attempt_id
+    INNER JOIN attempts
+        ON verdicts.attempt_id = attempts.attempt_id AND attempts.failed
     WHERE verdicts.request_id IS NOT NULL
     ORDER BY
         verdicts.layer = 'undetermined',

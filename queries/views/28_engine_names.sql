@@ -1,0 +1,56 @@
+-- title: Which engine of the harness writes which model log
+-- store: table
+WITH labels AS (
+    SELECT DISTINCT coalesce(events.engine, events.clock_id) AS label
+    FROM events
+    WHERE events.layer = 'model' AND events.component <> 'kernel'
+),
+
+names AS (
+    SELECT DISTINCT events.engine AS engine
+    FROM events
+    WHERE events.layer = 'harness' AND events.engine IS NOT NULL
+),
+
+shared AS (
+    SELECT
+        life.model_label AS label,
+        life.engine,
+        count(*) AS requests
+    FROM life
+    WHERE life.model_label IS NOT NULL AND life.engine IS NOT NULL
+    GROUP BY life.model_label, life.engine
+),
+
+by_ids AS (
+    SELECT
+        shared.label,
+        arg_max(shared.engine, (shared.requests, shared.engine)) AS engine
+    FROM shared
+    GROUP BY shared.label
+),
+
+lonely AS (
+    SELECT
+        min(labels.label) AS label,
+        (SELECT min(names.engine) FROM names) AS engine
+    FROM labels
+    HAVING count(*) = 1 AND (SELECT count(*) FROM names) = 1
+)
+
+SELECT
+    labels.label,
+    coalesce(
+        (SELECT names.engine FROM names WHERE names.engine = labels.label),
+        by_ids.engine,
+        lonely.engine,
+        labels.label
+    ) AS engine,
+    coalesce(
+        (SELECT names.engine FROM names WHERE names.engine = labels.label),
+        by_ids.engine,
+        lonely.engine
+    ) IS NOT NULL AS known
+FROM labels
+LEFT JOIN by_ids ON labels.label = by_ids.label
+LEFT JOIN lonely ON labels.label = lonely.label

@@ -1,0 +1,33 @@
+-- title: The failed attempts, with what their access record says
+-- store: table
+SELECT
+    attempts_failed.attempt_id,
+    attempts_failed.request_id,
+    attempts_failed.attempt,
+    attempts_failed.ts_start,
+    attempts_failed.ts_end,
+    attempts_failed.ts_error_us,
+    attempts_failed.ts_start - micros(attempts_failed.ts_error_us) AS ts_earliest,
+    attempts_failed.ts_end + micros(attempts_failed.ts_error_us) AS ts_latest,
+    attempts_failed.status,
+    attempts_failed.user_id,
+    attempts_failed.project_id,
+    attempts_failed.tenant_id,
+    attempts_failed.model,
+    attempts_failed.engine,
+    attempts_failed.forwarded,
+    attempts_failed.source_id,
+    log_dir(sources.path) AS log_dir,
+    attempts_failed.has_access,
+    attempts_failed.edge_forwarded,
+    attempts_failed.client,
+    attempts_failed.request,
+    attempts_failed.duration_ms,
+    attempts_failed.upstream_connect_ms,
+    attempts_failed.upstream_header_ms,
+    attempts_failed.upstream_response_ms,
+    attempts_failed.upstream_hops,
+    attempts_failed.upstream_addr,
+    coalesce(attempts_failed.upstream_hops, 0) > 0 AS tried_upstream
+FROM attempts_failed
+INNER JOIN sources ON attempts_failed.source_id = sources.source_id

@@ -1,0 +1,103 @@
+-- title: Records that carry the id of a failed attempt, each given to one attempt
+-- store: table
+WITH named AS (
+    SELECT
+        events.event_id,
+        events.request_id
+    FROM events
+    SEMI JOIN failures ON events.request_id = failures.request_id
+    -- As ranges, since those skip row groups of access records.
+    WHERE (events.kind < 'access' OR events.kind > 'access')
+    UNION
+    SELECT
+        parts.event_id,
+        coalesce(aliases.request_id, parts.request_id) AS request_id
+    FROM (
+        SELECT
+            marks.event_id,
+            unnest(marks.id_parts) AS request_id
+        FROM marks
+        WHERE marks.id_parts IS NOT NULL AND marks.kind <> 'engine_dump'
+    ) AS parts
+    LEFT JOIN aliases ON parts.request_id = aliases.alias
+),
+
+-- All exchanges of these ids compete for the record, the good ones too.
+exchanges AS (
+    SELECT
+        attempts.attempt_id,
+        attempts.request_id,
+        attempts.ts_start,
+        attempts.ts_end,
+        attempts.ts_error_us,
+        attempts.failed,
+        count(*) OVER (PARTITION BY attempts.request_id) AS siblings
+    FROM attempts
+    SEMI JOIN named ON attempts.request_id = named.request_id
+),
+
+placed AS (
+    SELECT
+        exchanges.attempt_id,
+        exchanges.failed,
+        exchanges.siblings,
+        exchanges.ts_start,
+        exchanges.ts_error_us AS attempt_error_us,
+        events.event_id,
+        events.ts,
+        coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
+        coalesce(clocks.status, 'untied') AS clock_status,
+        events.layer,
+        events.component,
+        events.kind,
+        coalesce(events.kinds, [events.kind]) AS kinds,
+        events.severity,
+        events.status,
+        events.engine,
+        events.plugin,
+        events.pool,
+        events.user_id,
+        events.message,
+        events.attrs,
+        distance_us(events.ts, exchanges.ts_start, exchanges.ts_end) AS away_us
+    FROM named
+    INNER JOIN events ON named.event_id = events.event_id
+    INNER JOIN exchanges ON named.request_id = exchanges.request_id
+    LEFT JOIN clocks ON events.clock_id = clocks.clock_id AND clocks.segment = 0
+)
+
+SELECT
+    placed.attempt_id,
+    placed.event_id,
+    placed.ts,
+    placed.ts_error_us,
+    placed.clock_status,
+    placed.layer,
+    placed.component,
+    placed.kind,
+    placed.kinds,
+    placed.severity,
+    placed.status,
+    placed.engine,
+    placed.plugin,
+    placed.pool,
+    placed.user_id,
+    placed.message,
+    placed.attrs
+FROM placed
+WHERE
+    placed.siblings = 1
+    OR (
+        placed.clock_status <> 'untied'
+        AND placed.away_us
+        <= 2000000 + placed.ts_error_us + placed.attempt_error_us
+    )
+QUALIFY
+    row_number() OVER (
+        PARTITION BY placed.event_id
+        ORDER BY
+            greatest(0, placed.away_us - placed.attempt_error_us),
+            placed.ts_start DESC,
+            placed.attempt_id
+    ) = 1
+    AND placed.failed
