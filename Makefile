@@ -15,7 +15,7 @@ help:
 	@echo 'make demo    analyze the sample incidents and explain one request'
 	@echo 'make test    run the tests'
 	@echo 'make lint    ruff, mypy, sqlfluff'
-	@echo 'make format  let ruff format the code'
+	@echo 'make format  let ruff and sqlfluff format the code'
 	@echo 'make docs    write docs/schema.md anew'
 	@echo 'make lock    resolve the lock files anew (needs uv)'
 	@echo 'make clean   remove the venv and everything built'
@@ -38,6 +38,7 @@ lint: .venv/.dev
 format: .venv/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/sqlfluff fix --disable-progress-bar queries
 
 docs: .venv/.dev
 	$(BIN)/python -m pytest -q tests/test_docs.py --write-docs
