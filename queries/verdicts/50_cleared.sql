@@ -3,17 +3,12 @@
 WITH healthy AS (
     SELECT
         failures.attempt_id,
-        min(attempts.attempt_id) AS witness,
-        count(*) AS served
+        seconds.served
     FROM failures
-    INNER JOIN attempts
+    INNER JOIN seconds
         ON
-            date_trunc('second', failures.ts_end)
-            = date_trunc('second', attempts.ts_end)
-            AND NOT attempts.failed
-            AND attempts.forwarded
-            AND attempts.engine IS NOT DISTINCT FROM failures.engine
-    GROUP BY failures.attempt_id
+            date_trunc('second', failures.ts_end) = seconds.second
+            AND seconds.engine IS NOT DISTINCT FROM failures.engine
 ),
 
 quota_facts AS (

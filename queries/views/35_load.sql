@@ -18,17 +18,14 @@ steps AS (
     GROUP BY date_trunc('second', attempts.ts_start)
     UNION ALL
     SELECT
-        date_trunc('second', attempts.ts_end) AS second,
+        seconds.second,
         0 AS started,
-        count(*) AS ended
-    FROM attempts
-    WHERE
-        (SELECT wanted.refusals FROM wanted) > 0
-        AND (attempts.status < 400 OR attempts.forwarded)
-    GROUP BY date_trunc('second', attempts.ts_end)
+        sum(seconds.ended)::BIGINT AS ended
+    FROM seconds
+    GROUP BY seconds.second
 ),
 
-seconds AS (
+turns AS (
     SELECT
         steps.second,
         sum(steps.started)::BIGINT AS started,
@@ -38,9 +35,9 @@ seconds AS (
 )
 
 SELECT
-    seconds.second,
-    seconds.started,
-    seconds.ended,
-    (sum(seconds.started - seconds.ended) OVER running)::BIGINT AS in_flight
-FROM seconds
-WINDOW running AS (ORDER BY seconds.second ROWS UNBOUNDED PRECEDING)
+    turns.second,
+    turns.started,
+    turns.ended,
+    (sum(turns.started - turns.ended) OVER running)::BIGINT AS in_flight
+FROM turns
+WINDOW running AS (ORDER BY turns.second ROWS UNBOUNDED PRECEDING)
