@@ -9,6 +9,7 @@ from typing import Final
 import polars as pl
 
 from faultlayer.jsonl import ROW, json_objects
+from faultlayer.span import Span
 
 HIT: Final = "_hit"
 TIME_LOCAL: Final = "%d/%b/%Y:%H:%M:%S %z"
@@ -194,28 +195,30 @@ def _segment(
         literal = "".join(part.text for part in parts)
         stages.valid.append(column == literal)
         return
+    span = Span(column)
     if parts[0].text and not parts[0].name:
         literal = parts.pop(0).text
-        stages.valid.append(column.str.starts_with(literal))
-        column = column.str.slice(len(literal))
+        stages.valid.append(span.after(literal))
+    # A number or a time is never empty: the ends cannot overlap what is before it.
+    solid = any(part.name in _NUMBERS or part.name == "time_local" for part in parts)
     if not parts[-1].name:
         literal = parts.pop().text
-        stages.valid.append(column.str.ends_with(literal))
-        column = column.str.head(-len(literal))
+        stages.valid.append((column if solid else span.expr).str.ends_with(literal))
+        span.end += len(literal)
     if len(parts) > 1 and parts[-1].name == "time_local":
         # A fixed width from the right: the user before it may hold any character.
-        _variable(stages, parts.pop(), column.str.tail(_TIME_LOCAL_WIDTH))
+        _variable(stages, parts.pop(), span.last(_TIME_LOCAL_WIDTH))
         literal = parts.pop().text
-        column = column.str.head(-_TIME_LOCAL_WIDTH)
-        stages.valid.append(column.str.ends_with(literal))
-        column = column.str.head(-len(literal))
+        span.end += _TIME_LOCAL_WIDTH
+        stages.valid.append(span.last(len(literal)) == literal)
+        span.end += len(literal)
     if len(parts) > 1 and parts[0].name == "status":
         # Three digits, whatever the status.
-        _variable(stages, parts.pop(0), column.str.head(3))
+        _variable(stages, parts.pop(0), span.first(3))
         literal = parts.pop(0).text
-        column = column.str.slice(3)
-        stages.valid.append(column.str.starts_with(literal))
-        column = column.str.slice(len(literal))
+        span.start += 3
+        stages.valid.append(span.after(literal))
+    column = span.expr
     stage = 0
     while len(parts) > 1:
         variable, literal = parts.pop(0), parts.pop(0).text
