@@ -158,7 +158,8 @@ def attach_view(
         else:
             body = _nothing(columns)
         con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {body}")
-    _comment(con, name, columns)
+    if sandbox:  # a person may ask what the columns mean; our own queries do not
+        _comment(con, name, columns)
 
 
 def write_catalogue(path: Path) -> None:
@@ -277,10 +278,12 @@ def sql_type(kind: pa.DataType) -> str:
 def _comment(
     con: duckdb.DuckDBPyConnection, name: str, columns: tuple[Column, ...]
 ) -> None:
-    con.execute(f"COMMENT ON VIEW {name} IS '{_quote(VIEW_DOCS[name])}'")
-    for column in columns:
-        text = _quote(column.doc)
-        con.execute(f"COMMENT ON COLUMN {name}.{column.name} IS '{text}'")
+    comments = [f"COMMENT ON VIEW {name} IS '{_quote(VIEW_DOCS[name])}'"]
+    comments += [
+        f"COMMENT ON COLUMN {name}.{column.name} IS '{_quote(column.doc)}'"
+        for column in columns
+    ]
+    con.execute("; ".join(comments))
 
 
 def _quote(text: str) -> str:

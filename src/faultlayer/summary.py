@@ -18,6 +18,8 @@ Values = dict[str, Any]
 def gather(case: Case) -> Values:
     """Read everything that the summary states; times are datetimes in UTC."""
     with database.reading(case.path) as con:
+        con.execute(_FAILED)
+        attempts = rows(con, _ATTEMPTS)[0]
         conservation = case.manifest.get("conservation", {})
         return {
             "case": str(case.path),
@@ -25,14 +27,25 @@ def gather(case: Case) -> Values:
             "assumed": case.manifest.get("assumed", []),
             "sources": rows(con, _SOURCES),
             "clocks": rows(con, _CLOCKS),
-            "attempts": rows(con, _ATTEMPTS)[0],
+            "attempts": attempts,
             "causes": rows(con, _CAUSES),
             "missing": rows(con, _MISSING),
             "incidents": rows(con, _INCIDENTS),
             "conditions": rows(con, _CONDITIONS),
             "findings": rows(con, _FINDINGS),
-            "example": [row["request_id"] for row in rows(con, _EXAMPLE)],
+            "example": [
+                _short(con, row["request_id"], attempts["attempts"])
+                for row in rows(con, _CHOSEN)
+            ],
         }
+
+
+def _short(con: duckdb.DuckDBPyConnection, request_id: str, attempts: int) -> str:
+    """Shorten a uuid to its first digits when no other id of the case has them."""
+    if len(request_id) <= 20 or "-" not in request_id[:20] or attempts > _FEW:
+        return request_id
+    alike = con.execute(_ALIKE, [request_id[:8]]).fetchall()[0][0]
+    return request_id[:8] if alike == 1 else request_id
 
 
 def rows(
@@ -113,25 +126,30 @@ SELECT
 FROM attempts
 """
 
-_CAUSES = """
-WITH grouped AS (
-    SELECT
-        verdicts.layer,
-        verdicts.cause,
-        conditions.scope,
-        verdicts.strength,
-        verdicts.clock_sensitive,
-        attempts.request_id,
-        attempts.user_id,
-        attempts.model,
-        attempts.ts_start,
-        attempts.ts_end
-    FROM verdicts
-    INNER JOIN attempts
-        ON verdicts.attempt_id = attempts.attempt_id AND attempts.failed
-    LEFT JOIN conditions ON verdicts.condition_id = conditions.condition_id
-)
+#: Attempts up to which it is worth to look for the shortest name of one.
+_FEW = 100_000
 
+# Two queries want it, and `attempts` may be large.
+_FAILED = """
+CREATE OR REPLACE TEMP TABLE failed_attempts AS
+SELECT
+    verdicts.layer,
+    verdicts.cause,
+    conditions.scope,
+    verdicts.strength,
+    verdicts.clock_sensitive,
+    attempts.request_id,
+    attempts.user_id,
+    attempts.model,
+    attempts.ts_start,
+    attempts.ts_end
+FROM verdicts
+INNER JOIN attempts
+    ON verdicts.attempt_id = attempts.attempt_id AND attempts.failed
+LEFT JOIN conditions ON verdicts.condition_id = conditions.condition_id
+"""
+
+_CAUSES = """
 SELECT
     layer,
     cause,
@@ -149,7 +167,7 @@ SELECT
     list_slice(list_sort(list_distinct(list(user_id))), 1, 3) AS some_users,
     count(DISTINCT model) AS models,
     list_slice(list_sort(list_distinct(list(model))), 1, 3) AS some_models
-FROM grouped
+FROM failed_attempts
 GROUP BY layer, cause, scope
 ORDER BY
     layer = 'undetermined',
@@ -219,30 +237,19 @@ GROUP BY findings.cause
 ORDER BY attempts DESC, findings.cause
 """
 
-_EXAMPLE = """
-WITH chosen AS (
-    SELECT verdicts.request_id
-    FROM verdicts
-    INNER JOIN attempts
-        ON verdicts.attempt_id = attempts.attempt_id AND attempts.failed
-    WHERE verdicts.request_id IS NOT NULL
-    ORDER BY
-        verdicts.layer = 'undetermined',
-        count(*) OVER (PARTITION BY verdicts.cause) DESC,
-        verdicts.strength <> 'proven', attempts.ts_start, verdicts.request_id
-    LIMIT 1
-)
+_CHOSEN = """
+SELECT request_id
+FROM failed_attempts
+WHERE request_id IS NOT NULL
+ORDER BY
+    layer = 'undetermined',
+    count(*) OVER (PARTITION BY cause) DESC,
+    strength <> 'proven', ts_start, request_id
+LIMIT 1
+"""
 
-SELECT
-    CASE
-        WHEN
-            length(chosen.request_id) > 20
-            AND contains(chosen.request_id[:20], '-')
-            AND count(DISTINCT attempts.request_id) = 1
-            THEN chosen.request_id[:8]
-        ELSE chosen.request_id
-    END AS request_id
-FROM chosen
-INNER JOIN attempts ON starts_with(attempts.request_id, chosen.request_id[:8])
-GROUP BY chosen.request_id
+_ALIKE = """
+SELECT count(DISTINCT request_id) AS ids
+FROM attempts
+WHERE starts_with(request_id, ?)
 """

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from faultlayer import database, schema
@@ -164,8 +165,7 @@ def test_an_alias_with_two_meanings_is_named(build_case: Build) -> None:
 def test_columns_are_the_contract_and_documented(build_case: Build) -> None:
     """Views have the schema's columns in order, each with its comment."""
     case = build_case()
-    con = database.connect()
-    database.attach_views(con, case.path)
+    con = duckdb.connect(str(case.path / "case.duckdb"), read_only=True)
     for name, columns in database.VIEWS.items():
         found = con.execute(
             "SELECT column_name, comment, data_type FROM duckdb_columns()"
