@@ -25,13 +25,13 @@ class Progress(Protocol):
     """Who wants to know how far the work is; all calls may come from any thread."""
 
     def start(self, files: int, size: int) -> None:
-        """The inputs are known: so many files of so many stored bytes."""
+        """Take note of the inputs: so many files of so many stored bytes."""
 
     def read(self, path: str, size: int) -> None:
-        """So many further stored bytes of this file are done."""
+        """Take note of so many further stored bytes of a file."""
 
     def step(self, name: str) -> None:
-        """A stage after reading begins."""
+        """Take note of a stage that begins after reading."""
 
 
 class Silence:
@@ -86,13 +86,15 @@ def analyze(
             temp_dir=writer.spill,
         )
         try:
-            Classifier(
+            classifier = Classifier(
                 con,
                 writer.path,
                 assets.builtin("queries"),
                 _timing(definitions),
                 writer.spill,
-            ).run(progress.step)
+            )
+            classifier.run(progress.step)
+            assumed = classifier.assumed()
         finally:
             con.close()
         progress.step("writing")
@@ -101,6 +103,7 @@ def analyze(
                 "command": options.command,
                 "paths": list(paths),
                 "skipped": [list(item) for item in found.skipped],
+                "assumed": assumed,
                 "definitions": assets.hashes(),
             },
             files={s.source_id: s.file for s in found.sources if s.file is not None},
@@ -188,15 +191,16 @@ def _year(detections: Sequence[Detection]) -> Callable[[Detection], int | None]:
     return year
 
 
-def _write_sources(
-    writer: CaseWriter, results: Sequence[SourceResult]
-) -> None:
+def _write_sources(writer: CaseWriter, results: Sequence[SourceResult]) -> None:
     clocks = clock_ids.assign(results)
     rows = [
         {**result.row(), "clock_id": clocks[result.source_id]} for result in results
     ]
-    writer.write("sources", pa.Table.from_pylist(rows, schema=schema.arrow(schema.SOURCES)))
+    writer.write(
+        "sources", pa.Table.from_pylist(rows, schema=schema.arrow(schema.SOURCES))
+    )
 
 
-def _timing(definitions: Definitions) -> pa.Table:
-    return definitions.signatures.table().to_arrow()
+def _timing(definitions: Definitions) -> pa.Table | None:
+    found = definitions.signatures
+    return found.table().to_arrow() if found is not None else None

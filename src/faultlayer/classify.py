@@ -87,6 +87,23 @@ ORDER BY ts_start, scope_kind, scope, cause, evidence
 """
 
 
+_ASSUMED = """
+SELECT 'clock ' || clock_id || ': ' || method
+FROM clocks
+WHERE status = 'weak'
+UNION ALL
+SELECT 'burst limit 100 requests in 5 s, since no configuration says'
+WHERE
+    EXISTS (SELECT 1 FROM findings WHERE rule = 'burst_limit_window')
+    AND NOT EXISTS (SELECT 1 FROM settings WHERE key = 'burst_limit')
+UNION ALL
+SELECT 'quota grace period 30 s, since no configuration says'
+WHERE
+    EXISTS (SELECT 1 FROM findings WHERE rule = 'reclamation_lag')
+    AND NOT EXISTS (SELECT 1 FROM settings WHERE key = 'quota_grace_period')
+"""
+
+
 class Classifier:
     """Runs the definitions in order on one connection over one case folder.
 
@@ -115,8 +132,8 @@ class Classifier:
                 macro.statement.replace("CREATE MACRO", "CREATE OR REPLACE TEMP MACRO")
             )
 
-    def run(self, tell: Callable[[str], None] = lambda step: None) -> None:
-        """Write aliases, clocks, attempts, conditions, findings, verdicts, incidents."""
+    def run(self, tell: Callable[[str], None]) -> None:
+        """Write all tables that rest on events, and `tell` each stage that begins."""
         con = self._con
         database.attach_views(con, self._dir)
         tell("ids")
@@ -141,6 +158,11 @@ class Classifier:
         self._write("findings", "attempt_id, precedence, rule, cause")
         self._write("verdicts", "attempt_id")
         self._write("incidents", "incident_id")
+
+    def assumed(self) -> list[str]:
+        """Say what had to be assumed and had a part in a verdict."""
+        rows = self._con.execute(_ASSUMED).fetchall()
+        return [str(row[0]) for row in rows]
 
     def correlate(self, *, in_memory: bool = False) -> None:
         """Make the views over corrected events, up to the failed attempts.
@@ -191,8 +213,11 @@ class Classifier:
                 wanted,
                 compression="zstd",
                 compression_level=1,
-                use_dictionary=[n for n in wanted.names if n not in _PLAIN],
+                # The stubs know a flag only; a list of columns is as good.
+                use_dictionary=[n for n in wanted.names if n not in _PLAIN],  # type: ignore[arg-type]
                 column_encoding=_PLAIN,
+                # Only what a query prunes by: the others would cost and not pay.
+                write_statistics=["attempt_id", "ts_start", "ts_end", "failed"],
             ) as writer,
             pq.ParquetWriter(self._spill / f"{kept}.parquet", reader.schema) as keeper,
         ):

@@ -3,34 +3,18 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Protocol
+
+from faultlayer.parse import SourceResult
 
 
-class Stamped(Protocol):
-    """What is asked of a source."""
-
-    @property
-    def source_id(self) -> int: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def log_set(self) -> str: ...
-    @property
-    def component(self) -> str | None: ...
-    @property
-    def format(self) -> str | None: ...
-    @property
-    def zoned(self) -> bool | None: ...
-
-
-def assign(sources: Iterable[Stamped]) -> dict[int, str]:
+def assign(sources: Iterable[SourceResult]) -> dict[int, str]:
     """Give the clock of every source, by source id.
 
     Sources of one program in one folder share a clock, unless two rotated sets there
     have the same format: then they come from different instances. Stamps with a zone
     and stamps without get clocks of their own, since the zone is part of the offset.
     """
-    groups: dict[tuple[str, str, bool], list[Stamped]] = defaultdict(list)
+    groups: dict[tuple[str, str, bool], list[SourceResult]] = defaultdict(list)
     for source in sources:
         folder = str(PurePosixPath(source.path).parent)
         key = (folder, source.component or "unknown", bool(source.zoned))

@@ -41,8 +41,8 @@ def gather(case: Case) -> Values:
 
 
 def _short(con: duckdb.DuckDBPyConnection, request_id: str, attempts: int) -> str:
-    """Shorten a uuid to its first digits when no other id of the case has them."""
-    if len(request_id) <= 20 or "-" not in request_id[:20] or attempts > _FEW:
+    """Shorten a long id to its first digits when no other id of the case has them."""
+    if "-" not in request_id[8:20] or attempts > _FEW:
         return request_id
     alike = con.execute(_ALIKE, [request_id[:8]]).fetchall()[0][0]
     return request_id[:8] if alike == 1 else request_id

@@ -1,6 +1,6 @@
 """The bounds that shared ids put on a clock, found by joins on ids only."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import duckdb
 import numpy as np
@@ -196,8 +196,8 @@ class Bounds:
         return _present(found["upper"]), _present(found["lower"])
 
 
-def _present(column: NDArray[np.int64]) -> Microseconds:
+def _present(column: NDArray[Any]) -> Microseconds:
+    """Leave the NULLs out."""
     if isinstance(column, np.ma.MaskedArray):
         column = column.compressed()
-    return np.asarray(column, dtype=np.float64)[~np.isnan(column)].astype(np.int64) \
-        if column.dtype.kind == "f" else np.asarray(column, dtype=np.int64)
+    return np.asarray(column, dtype=np.int64)

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 #: application logs stamp a moment after the fact.
 SOFT_SHARE = 0.01
 
+#: Bounds from which on the soft share is worth something.
+MANY = 100
+
 #: Bounds at each edge that tell how sharp the edge is.
 EDGE = 12
 
@@ -59,7 +62,7 @@ def segments(upper: Microseconds, lower: Microseconds) -> list[Segment]:
 
 
 def _soft(bounds: int) -> int:
-    return int(np.ceil(SOFT_SHARE * bounds)) if bounds >= 100 else 0
+    return int(np.ceil(SOFT_SHARE * bounds)) if bounds >= MANY else 0
 
 
 def _point(downs: Microseconds, ups: Microseconds) -> int:

@@ -82,7 +82,9 @@ def _known(con: duckdb.DuckDBPyConnection) -> dict[str, _Known]:
 
 def _reference(clocks: dict[str, _Known]) -> str | None:
     """Choose the clock with most exchanges, else the one with most ids."""
-    useful = [name for name, known in clocks.items() if known.exchanges or known.records]
+    useful = [
+        name for name, known in clocks.items() if known.exchanges or known.records
+    ]
     return max(
         sorted(useful, reverse=True),
         key=lambda name: (clocks[name].exchanges, clocks[name].records),
