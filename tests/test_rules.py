@@ -19,28 +19,9 @@ SUBJECTS = rule_cases.subjects(QUERIES)
 # Parts that no case can notice, by subject and the text of the part, and why each is
 # no gap. A part that a case does notice after all must leave this list.
 EQUIVALENT: dict[tuple[str, str], str] = {
-    ("engine_down", "(conditions.scope_kind = 'engine')"): (
-        "every condition of the model layer is an engine's so far"
-    ),
-    ("engine_down", "(conditions.layer = 'model')"): (
-        "every condition of an engine is of the model layer so far"
-    ),
-    ("reclamation_lag", "(failures.request_id = lagging.request_id)"): (
-        "the attempt that owns the refusal has its id"
-    ),
     ("token_rate_limit_window", "(conditions.clock_status != 'untied')"): (
         "tokens are counted in the edge's own time so far"
     ),
-    ("conditions/engine_down", "'worker_died'"): (
-        "it is a named cause too; the list says what counts as a death"
-    ),
-    ("conditions/engine_down", "(attempts.status < 400)"): (
-        "an attempt that did not fail has such a status"
-    ),
-    (
-        "conditions/engine_down",
-        "(outages.death OR (reasons.cause IS NOT NULL))",
-    ): "what begins an outage is a death or a named cause",
     ("conditions/upstream_trouble", "(conditions.\"role\" = 'root')"): (
         "every condition of the model layer is a root so far"
     ),

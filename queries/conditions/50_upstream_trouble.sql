@@ -61,16 +61,25 @@ grouped AS (
         numbered.log_dir, numbered.kind, numbered.upstream, numbered.run
 ),
 
--- A dead engine explains what overlaps its outage.
+-- A dead engine explains what overlaps its outage, a slow one only time-outs.
 explained AS (
     SELECT
         grouped.*,
-        EXISTS (
+        EXISTS(
             SELECT 1
             FROM conditions
             WHERE
-                conditions.layer = 'model'
-                AND conditions.role = 'root'
+                conditions.role = 'root'
+                AND (
+                    (
+                        conditions.scope_kind = 'engine'
+                        AND conditions.cause <> 'model.slow'
+                    )
+                    OR (
+                        conditions.cause IN ('model.slow', 'harness.hung')
+                        AND grouped.kind = 'upstream_timeout'
+                    )
+                )
                 AND conditions.clock_status <> 'untied'
                 AND grouped.ts_end + micros(grouped.ts_error_us)
                 >= conditions.ts_start - micros(conditions.ts_error_us)

@@ -16,16 +16,23 @@ WITH facts AS (
         logs.has_model,
         logs.has_harness,
         logs.has_error_log,
-        EXISTS (
+        EXISTS(
             SELECT 1
             FROM engine_names
             WHERE engine_names.engine = failures.engine
         ) AS engine_has_log,
-        EXISTS (
+        EXISTS(
             SELECT 1
             FROM own
             WHERE own.attempt_id = failures.attempt_id
-        ) AS has_own
+        ) AS has_own,
+        EXISTS(
+            SELECT 1
+            FROM own
+            WHERE
+                own.attempt_id = failures.attempt_id
+                AND list_contains(own.kinds, 'rate_limited')
+        ) AS rate_limited
     FROM failures
     CROSS JOIN logs
     LEFT JOIN ranked
@@ -58,6 +65,8 @@ needed AS (
         CASE
             WHEN facts.cause IS NOT NULL THEN NULL
             WHEN NOT facts.has_harness THEN 'harness: no harness log in the case'
+            WHEN facts.rate_limited
+                THEN 'harness: its record does not say which limit; no limiter does'
             WHEN facts.harness_silent
                 THEN 'harness: its log has no record around the attempt'
             WHEN NOT facts.has_own
@@ -83,8 +92,9 @@ needed AS (
                 THEN 'quota: no balance snapshot or ledger names the pool'
         END AS pool_need,
         (
-            SELECT 'clock: ' || string_agg(DISTINCT conditions.scope, ', ')
-            || ' has trouble that no clock ties to this attempt'
+            SELECT
+                'clock: ' || string_agg(DISTINCT conditions.scope, ', ')
+                || ' has trouble that no clock ties to this attempt'
             FROM conditions
             WHERE
                 conditions.clock_status = 'untied'

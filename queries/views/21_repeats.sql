@@ -1,6 +1,6 @@
 -- title: Access records whose id occurs more than once
 -- store: table
-WITH hashes AS (
+WITH hashed AS (
     SELECT hash(access.request_id) AS id_hash
     FROM access
     WHERE access.request_id IS NOT NULL
@@ -9,9 +9,9 @@ WITH hashes AS (
 -- Sorting the hashes finds equal neighbours cheaper than grouping them does.
 neighbours AS (
     SELECT
-        hashes.id_hash,
-        lag(hashes.id_hash) OVER (ORDER BY hashes.id_hash) AS before
-    FROM hashes
+        hashed.id_hash,
+        lag(hashed.id_hash) OVER (ORDER BY hashed.id_hash) AS before
+    FROM hashed
 ),
 
 repeated AS (

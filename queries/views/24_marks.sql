@@ -6,6 +6,7 @@ SELECT
     events.clock_id,
     events.line,
     events.ts,
+    events.ts_raw,
     coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
     coalesce(clocks.status, 'untied') AS clock_status,
     events.layer,

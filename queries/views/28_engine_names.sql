@@ -7,7 +7,7 @@ WITH labels AS (
 ),
 
 names AS (
-    SELECT DISTINCT events.engine AS engine
+    SELECT DISTINCT events.engine
     FROM events
     WHERE events.layer = 'harness' AND events.engine IS NOT NULL
 ),

@@ -1,6 +1,29 @@
 -- title: Records that carry the id of a failed attempt, each given to one attempt
 -- store: table
-WITH named AS (
+WITH numbered AS (
+    SELECT
+        marks.event_id,
+        (marks.attrs ->> '$.call_id') AS call_id
+    FROM marks
+    WHERE
+        marks.layer = 'harness'
+        AND marks.request_id IS NULL
+        AND (marks.attrs ->> '$.call_id') IS NOT NULL
+),
+
+calls AS (
+    SELECT
+        events.request_id,
+        (events.attrs ->> '$.call_id') AS call_id
+    FROM events
+    SEMI JOIN failures ON events.request_id = failures.request_id
+    WHERE
+        (SELECT count(*) FROM numbered) > 0
+        AND (events.kind < 'access' OR events.kind > 'access')
+        AND (events.attrs ->> '$.call_id') IS NOT NULL
+),
+
+named AS (
     SELECT
         events.event_id,
         events.request_id
@@ -20,6 +43,13 @@ WITH named AS (
         WHERE marks.id_parts IS NOT NULL AND marks.kind <> 'engine_dump'
     ) AS parts
     LEFT JOIN aliases ON parts.request_id = aliases.alias
+    UNION
+    -- A record with the call's number only, where another ties it to the request.
+    SELECT
+        numbered.event_id,
+        calls.request_id
+    FROM numbered
+    INNER JOIN calls ON numbered.call_id = calls.call_id
 ),
 
 -- All exchanges of these ids compete for the record, the good ones too.
@@ -31,7 +61,16 @@ exchanges AS (
         attempts.ts_end,
         attempts.ts_error_us,
         attempts.failed,
-        count(*) OVER (PARTITION BY attempts.request_id) AS siblings
+        count(*) OVER (PARTITION BY attempts.request_id) AS siblings,
+        row_number() OVER (
+            PARTITION BY attempts.request_id
+            ORDER BY attempts.ts_start ASC, attempts.attempt_id ASC
+        ) AS number,
+        count(*) OVER (PARTITION BY attempts.request_id, attempts.failed) AS alike,
+        row_number() OVER (
+            PARTITION BY attempts.request_id, attempts.failed
+            ORDER BY attempts.ts_start ASC, attempts.attempt_id ASC
+        ) AS number_alike
     FROM attempts
     SEMI JOIN named ON attempts.request_id = named.request_id
 ),
@@ -41,6 +80,9 @@ placed AS (
         exchanges.attempt_id,
         exchanges.failed,
         exchanges.siblings,
+        exchanges.number,
+        exchanges.alike,
+        exchanges.number_alike,
         exchanges.ts_start,
         exchanges.ts_error_us AS attempt_error_us,
         events.event_id,
@@ -59,7 +101,14 @@ placed AS (
         events.user_id,
         events.message,
         events.attrs,
-        distance_us(events.ts, exchanges.ts_start, exchanges.ts_end) AS away_us
+        distance_us(events.ts, exchanges.ts_start, exchanges.ts_end) AS away_us,
+        count(*) OVER (
+            PARTITION BY exchanges.attempt_id, events.clock_id, events.kind
+        ) AS records,
+        row_number() OVER (
+            PARTITION BY exchanges.attempt_id, events.clock_id, events.kind
+            ORDER BY events.ts ASC, events.event_id ASC
+        ) AS record
     FROM named
     INNER JOIN events ON named.event_id = events.event_id
     INNER JOIN exchanges ON named.request_id = exchanges.request_id
@@ -96,8 +145,20 @@ QUALIFY
     row_number() OVER (
         PARTITION BY placed.event_id
         ORDER BY
-            greatest(0, placed.away_us - placed.attempt_error_us),
+            -- As many records of a kind as attempts, or as failed ones: one for each.
+            CASE
+                WHEN placed.records = placed.siblings AND placed.record = placed.number
+                    THEN 0
+                WHEN
+                    placed.severity = 'error'
+                    AND placed.failed
+                    AND placed.records = placed.alike
+                    AND placed.record = placed.number_alike
+                    THEN 0
+                ELSE 1
+            END ASC,
+            greatest(0, placed.away_us - placed.attempt_error_us) ASC,
             placed.ts_start DESC,
-            placed.attempt_id
+            placed.attempt_id ASC
     ) = 1
     AND placed.failed

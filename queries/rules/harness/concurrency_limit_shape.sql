@@ -25,3 +25,11 @@ WHERE
         settings.number IS NULL
         OR refusals.most_in_flight >= 0.9 * settings.number
     )
+    -- A limiter that refused without saying why leaves it open.
+    AND NOT EXISTS (
+        SELECT 1
+        FROM own
+        WHERE
+            own.attempt_id = refusals.attempt_id
+            AND list_contains(own.kinds, 'rate_limited')
+    )

@@ -13,7 +13,12 @@ SELECT
     FALSE AS clock_sensitive,
     list(own.event_id ORDER BY own.event_id) AS evidence,
     'own record: plugin failed'
-    || coalesce(' (' || arg_min(own.plugin, own.event_id) FILTER (WHERE own.plugin IS NOT NULL) || ')', '') AS because
+    || coalesce(
+        ' ('
+        || arg_min(own.plugin, own.event_id) FILTER (WHERE own.plugin IS NOT NULL)
+        || ')',
+        ''
+    ) AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
 WHERE own.kind = 'plugin_failed'

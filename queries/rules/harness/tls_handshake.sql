@@ -13,7 +13,8 @@ SELECT
     FALSE AS clock_sensitive,
     list(DISTINCT edge_matches.event_id ORDER BY edge_matches.event_id) AS evidence,
     any_value(replace(edge_matches.kind, '_', ' ')) || ' at '
-    || coalesce(min(edge_matches.upstream_addr), '?') || ': same client, request and second in the error log' AS because
+    || coalesce(min(edge_matches.upstream_addr), '?')
+    || ': same client, request and second in the error log' AS because
 FROM failures
 INNER JOIN edge_matches ON failures.attempt_id = edge_matches.attempt_id
 WHERE edge_matches.kind IN ('tls_handshake') AND edge_matches.settled

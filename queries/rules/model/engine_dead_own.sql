@@ -42,7 +42,9 @@ WHERE
         FROM conditions
         WHERE
             conditions.scope_kind = 'engine'
-            AND conditions.cause <> 'model.engine_dead'
+            AND conditions.cause NOT IN (
+                'model.engine_dead', 'model.slow', 'model.not_ready'
+            )
             AND (
                 failures.engine IS NULL
                 OR failures.engine = conditions.scope

@@ -25,6 +25,7 @@ INNER JOIN conditions
     ON
         conditions.scope_kind = 'engine'
         AND conditions.layer = 'model'
+        AND conditions.cause <> 'model.slow'
         AND conditions.clock_status <> 'untied'
         AND (
             failures.engine IS NULL
@@ -52,7 +53,9 @@ WHERE
         OR EXISTS (
             SELECT 1
             FROM own
-            WHERE own.attempt_id = failures.attempt_id AND own.kind = 'no_route'
+            WHERE
+                own.attempt_id = failures.attempt_id
+                AND own.kind IN ('no_route', 'not_ready')
         )
     )
     -- Below 400 only what was cut by the upstream, not by the client.

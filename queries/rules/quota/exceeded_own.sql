@@ -13,7 +13,11 @@ SELECT
     FALSE AS clock_sensitive,
     list(own.event_id ORDER BY own.event_id) AS evidence,
     'own record: quota exceeded'
-    || coalesce(', pool ' || arg_min(own.pool, own.event_id) FILTER (WHERE own.pool IS NOT NULL), '') AS because
+    || coalesce(
+        ', pool '
+        || arg_min(own.pool, own.event_id) FILTER (WHERE own.pool IS NOT NULL),
+        ''
+    ) AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
 WHERE
