@@ -29,7 +29,9 @@ __all__ = [
 ]
 
 _IDS_PER_SOURCE: Final = 10**10
-_MESSAGE_CHARS: Final = 4096
+_MESSAGE_BYTES: Final = 4096
+_HEAD_CHARS: Final = 3072  # kept of a longer message
+_TAIL_CHARS: Final = 1024
 _YEAR: Final = 2000
 _NO_LINES: Final = pl.DataFrame(schema=SCHEMA)
 _NO_EVENTS: Final = pl.DataFrame()
@@ -229,18 +231,19 @@ class Run:
                 )
                 events = events.sort("line")
         label = self._source.label
-        if label not in _NO_ENGINES:
-            here = (pl.col("layer") == "model") & (pl.col("component") != "kernel")
+        model = pl.col("layer") == "model"
+        if label not in _NO_ENGINES and events.select(model.any()).item():
+            here = model & (pl.col("component") != "kernel")
             named_engine = pl.coalesce("engine", pl.when(here).then(pl.lit(label)))
             events = events.with_columns(named_engine.alias("engine"))
-        text = pl.col("text")
-        cut = pl.when(text.str.len_bytes() > _MESSAGE_CHARS).then(
-            text.str.head(_MESSAGE_CHARS)
-        )
-        return events.with_columns(
-            cut.otherwise(text).alias("message"),
-            pl.col("kind").fill_null("other"),
-        ).drop("text", "_format")
+        text = events.get_column("text")
+        long = (text.str.len_bytes() > _MESSAGE_BYTES).arg_true()
+        if len(long):
+            text = _shortened(text, long)
+        events = events.with_columns(text.alias("message")).drop("text", "_format")
+        if events.get_column("kind").null_count():
+            events = events.with_columns(pl.col("kind").fill_null("other"))
+        return events
 
     def _write(self, events: pl.DataFrame) -> None:
         result = self.result
@@ -290,6 +293,17 @@ def _with_columns(events: pl.DataFrame) -> pl.DataFrame:
         if name not in events.columns
     ]
     return events.with_columns(missing)
+
+
+def _shortened(text: pl.Series, long: pl.Series) -> pl.Series:
+    """Give long messages their head and tail: a traceback ends with its exception."""
+    whole = pl.col("text")
+    some = text.gather(long).to_frame("text")
+    cut = whole.str.len_chars().cast(pl.Int64) - _HEAD_CHARS - _TAIL_CHARS
+    mark = pl.concat_str(pl.lit("\n[... "), cut, pl.lit(" characters left out ...]\n"))
+    both = pl.concat_str(whole.str.head(_HEAD_CHARS), mark, whole.str.tail(_TAIL_CHARS))
+    short = some.select(pl.when(cut > 0).then(both).otherwise(whole)).to_series()
+    return text.clone().scatter(long, short)
 
 
 def _canonical(named: pl.DataFrame, definitions: Definitions) -> pl.DataFrame:
