@@ -96,7 +96,7 @@ class Assembly:
                 exact, left = take(text, first)
                 if not len(left):
                     return exact, text
-        text = detect.clean(text)
+        text = _cleaned(text, left)
         hits: list[Hit] = []
         streams = logical.get_column("stream")
         for stream in unwrap.streams(logical):
@@ -131,7 +131,7 @@ class Assembly:
         rest: pl.DataFrame,
     ) -> Pool:
         """Every line stands for itself: the common case of access logs."""
-        events = _in_order([self._rows(hit, logical, text) for hit in hits])
+        events = rows.in_order([self._rows(hit, logical, text) for hit in hits])
         if sum(len(hit.fields) for hit in hits) == len(logical):
             return Pool(events, pl.DataFrame(), 0, 0, rest)
         free = pl.repeat(True, len(logical), eager=True, dtype=pl.Boolean)
@@ -249,7 +249,7 @@ class Assembly:
         lost = (record == frame.NOTHING) & kept
         blank = ((record == frame.BLANK) & kept).arg_true()
         return Pool(
-            events=_in_order(parts),
+            events=rows.in_order(parts),
             rejects=self._rejects(logical, text, lost.arg_true()),
             blank_lines=int(logical.get_column("lines").gather(blank).sum()),
             blank_bytes=int(logical.get_column("byte_length").gather(blank).sum()),
@@ -267,23 +267,16 @@ class Assembly:
         name = hit.format.name
         self.used[name] = self.used.get(name, 0) + len(built)
         place = logical.select(_PLACE)
-        more = bodies
-        rest = logical.get_column("rest")
         if hit.rows is not None:
             place = place[hit.rows]
-            text = text.gather(hit.rows)
-            more = None if more is None else more.gather(hit.rows)
-            rest = rest.gather(hit.rows)
         if "message" not in built.columns:
-            built = built.with_columns(text.alias("message"))
+            built = built.with_columns(_at(text, hit.rows).alias("message"))
         pieces: list[pl.Expr | pl.Series] = [pl.col("message")]
-        if rest.null_count() < len(rest):
-            pieces.append(rest)
         trace = rows.trace_of(hit.format, hit.fields)
-        if trace is not None:
-            pieces.append(trace)
-        if more is not None and more.null_count() < len(more):
-            pieces.append(more)
+        for more in (logical.get_column("rest"), trace, bodies):
+            if more is None or more.null_count() == len(more):
+                continue
+            pieces.append(more if more is trace else _at(more, hit.rows))
         whole: pl.Expr = pl.col("message")
         if len(pieces) > 1:
             whole = pl.concat_str(pieces, separator="\n", ignore_nulls=True)
@@ -378,16 +371,17 @@ def _rest(
     return again.join(done.select("line"), on="line", how="anti", maintain_order="left")
 
 
-def _in_order(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    if not parts:
-        return pl.DataFrame()
-    if len(parts) == 1:
-        return (
-            parts[0].sort("line")
-            if not parts[0].get_column("line").is_sorted()
-            else parts[0]
-        )
-    return pl.concat(parts, how="diagonal_relaxed").sort("line")
+def _cleaned(text: pl.Series, left: pl.Series | None) -> pl.Series:
+    """Clean the text, of these lines only where they are given."""
+    if left is None:
+        return detect.clean(text)
+    some = text.gather(left)
+    cleaned = detect.clean(some)
+    return text if cleaned is some else text.clone().scatter(left, cleaned)
+
+
+def _at(column: pl.Series, rows: pl.Series | None) -> pl.Series:
+    return column if rows is None else column.gather(rows)
 
 
 def _lowest(numbers: pl.Series) -> int:

@@ -193,9 +193,15 @@ def ratio(value: pl.Expr) -> pl.Expr:
     )
 
 
-def undo_hex(text: pl.Series, fields: pl.DataFrame) -> pl.DataFrame:
-    r"""Undo nginx's `\xHH` in fields of lines, as bytes first and then as UTF-8."""
-    rows = text.str.contains("\\x", literal=True).arg_true()
+def undo_hex(
+    text: pl.Series, fields: pl.DataFrame, taken: pl.Series | None = None
+) -> pl.DataFrame:
+    r"""Undo nginx's `\xHH` in fields of lines, as bytes first and then as UTF-8.
+
+    `taken` are the positions of the lines that have fields, None when all have.
+    """
+    escaped = text.str.contains("\\x", literal=True)
+    rows = (escaped if taken is None else escaped.gather(taken)).arg_true()
     if not len(rows):
         return fields
     mended = []

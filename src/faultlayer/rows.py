@@ -39,6 +39,7 @@ _OWN: Final = frozenset(TYPES) - {
     "upstream_hops",
 }
 _LATEST_S: Final = 1e11  # epoch numbers beyond it are milliseconds
+_FEW_ROWS: Final = 64
 _STEERING: Final = frozenset({"level", "process", "header", "trace", "message"})
 
 
@@ -309,3 +310,34 @@ def severity_of(pattern: Pattern, fields: pl.DataFrame) -> pl.Expr:
     if "level" in fields.columns:
         return normalise.severity(pl.col("level"))
     return pl.lit(None, pl.String)
+
+
+def in_order(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Give the rows of all parts in the order of their lines."""
+    if not parts:
+        return pl.DataFrame()
+    if len(parts) == 1:
+        return (
+            parts[0].sort("line")
+            if not parts[0].get_column("line").is_sorted()
+            else parts[0]
+        )
+    table = pl.concat(parts, how="diagonal_relaxed")
+    most = max(len(part) for part in parts)
+    # A few lines among many of another pattern: cutting costs less than sorting.
+    if len(parts[0]) == most and len(table) - most <= _FEW_ROWS:
+        return _inserted(table.head(most), table.slice(most).sort("line"))
+    return table.sort("line")
+
+
+def _inserted(many: pl.DataFrame, few: pl.DataFrame) -> pl.DataFrame:
+    """Put a few rows where they belong; all `many` are in order of their lines."""
+    if not many.get_column("line").is_sorted():
+        return pl.concat([many, few]).sort("line")
+    pieces = []
+    start = 0
+    places = many.get_column("line").search_sorted(few.get_column("line"))
+    for number, place in enumerate(places.to_list()):
+        pieces += [many.slice(start, place - start), few.slice(number, 1)]
+        start = place
+    return pl.concat([*pieces, many.slice(start)])

@@ -55,8 +55,7 @@ def take(
             if not len(fields):
                 continue
             if format_.escapes:
-                lines = part if match.rows is None else part.gather(match.rows)
-                fields = normalise.undo_hex(lines, fields)
+                fields = normalise.undo_hex(part, fields, match.rows)
             if match.rows is None:
                 hits.append(Hit(format_, pattern, left, fields))
                 left = _none()
