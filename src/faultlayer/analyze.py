@@ -82,7 +82,8 @@ def analyze(
         _write_sources(writer, results)
         con = database.connect(
             memory_limit=options.memory or MEMORY,
-            threads=max(1, workers),
+            # Of these queries more threads make more CPU time, and few of them faster.
+            threads=max(1, workers // 2),
             temp_dir=writer.spill,
         )
         try:
