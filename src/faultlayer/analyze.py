@@ -1,6 +1,7 @@
 """The main job: from a folder of logs to a case with a verdict per failed request."""
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -125,35 +126,51 @@ def _read(
         for source in sources
     }
     progress.start(len(sources), sum(sizes.values()))
+    stop = threading.Event()
     detections = list(
         _map(
             lambda source: parse.sniff(source, definitions, options.overrides),
             sources,
             workers,
+            stop,
         )
     )
     year = _year(detections)
 
     def one(item: tuple[find.Source, Detection]) -> SourceResult:
         source, detection = item
-        result = parse.parse_source(
+
+        def tell(size: int) -> None:
+            if stop.is_set():
+                raise _StoppedError
+            progress.read(source.path, size)
+
+        return parse.parse_source(
             source,
             detection,
             definitions,
             ParseOptions(year=year(detection)),
             writer.events_path(source.source_id),
             writer.rejects_path(source.source_id),
+            tell=tell,
         )
-        progress.read(source.path, sizes[source.source_id])
-        return result
 
-    return list(_map(one, list(zip(sources, detections, strict=True)), workers))
+    return list(_map(one, list(zip(sources, detections, strict=True)), workers, stop))
 
 
-def _map(function: Callable[[T], R], items: Sequence[T], workers: int) -> Iterator[R]:
+class _StoppedError(Exception):
+    """Another source failed, or the user gave up: this one ends between two blocks."""
+
+
+def _map(
+    function: Callable[[T], R],
+    items: Sequence[T],
+    workers: int,
+    stop: threading.Event,
+) -> Iterator[R]:
     """Apply a function to all items in threads; results come in the items' order.
 
-    The first error stops what has not begun and is raised.
+    The first error is raised; what has not begun is left, and `stop` is set for the rest.
     """
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures: list[Future[R]] = [pool.submit(function, item) for item in items]
@@ -164,6 +181,7 @@ def _map(function: Callable[[T], R], items: Sequence[T], workers: int) -> Iterat
                 for future in done:
                     future.result()
         except BaseException:
+            stop.set()
             for future in futures:
                 future.cancel()
             raise

@@ -81,6 +81,11 @@ class Opened:
             coming = self._ahead.submit(next, blocks, None)
             yield block
 
+    @property
+    def stored_bytes(self) -> int:
+        """Stored bytes read so far: ahead of the blocks given by one or two."""
+        return self._stored.bytes
+
     def _blocks(self) -> Iterator[Block]:
         offset = 0
         line = 1

@@ -1,6 +1,6 @@
 """Parses a source block by block into events and rejects that account for every byte."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from importlib.resources.abc import Traversable
@@ -113,8 +113,12 @@ def parse_source(
     rejects_path: Path,
     *,
     block_bytes: int = 8 << 20,
+    tell: Callable[[int], None] | None = None,
 ) -> SourceResult:
     """Parse a source into two Parquet files and give its row of `sources`.
+
+    `tell` is called after every block with the stored bytes newly read, all in all the
+    size of the file; what it raises ends the parse, and both files are of no use then.
 
     Memory holds a few blocks and a row group, whatever the size of the source. Raises
     `SourceError` when the source cannot be read.
@@ -125,9 +129,16 @@ def parse_source(
     ):
         run = Run(source, detection, definitions, options, events, rejects)
         with open_source(source, block_bytes) as opened:
+            told = 0
             for block in opened:
                 run.add(lines_of(block))
+                if tell is not None:
+                    read = opened.stored_bytes
+                    tell(read - told)
+                    told = read
             run.finish()
+            if tell is not None and opened.file_bytes > told:
+                tell(opened.file_bytes - told)
             result = run.result
             result.sha256 = opened.sha256
             result.file_bytes = opened.file_bytes

@@ -1,5 +1,6 @@
 """A source becomes events: records, stamps, wrappers, accounts, the file itself."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -188,7 +189,7 @@ def test_the_file_has_the_schema_of_the_table(tmp_path: Path) -> None:
 
 
 def test_a_long_message_is_cut_after_it_was_read(tmp_path: Path) -> None:
-    """What it means is told from all of it, what is kept is 4 KiB."""
+    """What it means is told from all of it, head and tail of it are kept."""
     tail = "  x\n" * 2000 + "torch.OutOfMemoryError: CUDA out of memory.\n"
     text = (
         "[ERROR] [2026-11-20 02:00:00,000] harness.x: Request failed with status 500\n"
@@ -196,7 +197,11 @@ def test_a_long_message_is_cut_after_it_was_read(tmp_path: Path) -> None:
     )
     events, _, _ = run(tmp_path, text)
     assert events.item(0, "lines") == 2003
-    assert len(events.item(0, "message")) == 4096
+    head, mark, end = events.item(0, "message").rpartition("characters left out ...]\n")
+    assert mark
+    assert head.startswith("Request failed with status 500\nTraceback")
+    assert len(end) == 1024
+    assert end.endswith("\ntorch.OutOfMemoryError: CUDA out of memory.")
     assert events.item(0, "kind") == "cuda_oom"
 
 
@@ -215,3 +220,36 @@ def test_an_empty_file_is_no_problem(tmp_path: Path) -> None:
     """It has no lines, no format and no stamps."""
     events, rejects, result = run(tmp_path, "")
     assert (len(events), len(rejects), result.lines, result.format) == (0, 0, 0, None)
+
+
+def test_progress_is_told_block_by_block_and_may_end_the_parse(tmp_path: Path) -> None:
+    """All that was told is the size of the file; what it raises comes out."""
+    file = tmp_path / "any.log"
+    file.write_text(VLLM * 400, "utf-8")
+    source = find.find([str(file)]).sources[0]
+    detection = parse.sniff(source, definitions())
+    told: list[int] = []
+
+    def stop(size: int) -> None:
+        told.append(size)
+        raise KeyboardInterrupt
+
+    def go(tell: Callable[[int], None]) -> parse.SourceResult:
+        return parse.parse_source(
+            source,
+            detection,
+            definitions(),
+            parse.ParseOptions(2026),
+            tmp_path / "events.parquet",
+            tmp_path / "rejects.parquet",
+            block_bytes=1 << 16,
+            tell=tell,
+        )
+
+    with pytest.raises(KeyboardInterrupt):
+        go(stop)
+    assert len(told) == 1
+    told.clear()
+    go(told.append)
+    assert sum(told) == file.stat().st_size
+    assert len(told) > 5
