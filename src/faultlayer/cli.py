@@ -30,6 +30,7 @@ COMMANDS = {
 }
 """Help and module of each command, in the order in which `--help` lists them."""
 
+_KEEP_MEMORY = "dirty_decay_ms:5000,muzzy_decay_ms:5000"
 _UNREADABLE = 6
 _INTERRUPTED = 130
 _TERMINATED = 143
@@ -163,4 +164,7 @@ def main() -> None:
     """Run the command line of this process."""
     signal.signal(signal.SIGTERM, _terminate)
     _watch()
+    # polars reads it when it is imported. Blocks follow each other within seconds: memory
+    # that goes back to the system in between has to be mapped and cleared anew.
+    os.environ.setdefault("_RJEM_MALLOC_CONF", _KEEP_MEMORY)
     sys.exit(run(sys.argv[1:]))
