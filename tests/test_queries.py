@@ -83,6 +83,8 @@ def test_last_select_names_its_columns(query: Query) -> None:
     columns = re.split(r"(?m)^FROM\b", last)[0]
     assert not re.search(r"(?m)^\s*\*", columns)
     for relation in re.findall(r"(\w+)\.\*", columns):
+        if query.header.get("store") == "kept":
+            continue  # the rows of another view as they pass by, with all their columns
         assert query.group == "verdicts"
         assert relation == "findings"
 

@@ -50,6 +50,22 @@ named AS (
         calls.request_id
     FROM numbered
     INNER JOIN calls ON numbered.call_id = calls.call_id
+    UNION
+    -- A gateway that calls the request's id its trace.
+    SELECT
+        traced.event_id,
+        traced.request_id
+    FROM (
+        SELECT
+            marks.event_id,
+            canonical_id(marks.attrs ->> '$.trace_id') AS request_id
+        FROM marks
+        WHERE
+            marks.layer = 'harness'
+            AND marks.request_id IS NULL
+            AND (marks.attrs ->> '$.trace_id') IS NOT NULL
+    ) AS traced
+    SEMI JOIN failures ON traced.request_id = failures.request_id
 ),
 
 -- All exchanges of these ids compete for the record, the good ones too.

@@ -17,3 +17,12 @@ WHERE
             AND marks.clock_id = deaths.clock_id
             AND abs(date_diff('second', marks.ts, deaths.ts)) <= 10
     )
+    -- Whoever was told to stop has no more to say.
+    AND NOT EXISTS (
+        SELECT 1
+        FROM marks
+        WHERE
+            marks.kind = 'operator_stop'
+            AND marks.clock_status <> 'untied'
+            AND date_diff('second', marks.ts, deaths.ts) BETWEEN -3 AND 30
+    )

@@ -26,4 +26,8 @@ LEFT JOIN clocks
     ON events.clock_id = clocks.clock_id AND clocks.segment = 0
 LEFT JOIN engine_names
     ON coalesce(events.engine, events.clock_id) = engine_names.label
-WHERE events.kind IN ('engine_stats', 'engine_progress') AND events.layer = 'model'
+WHERE
+    events.kind IN ('engine_stats', 'engine_progress')
+    -- As a range too, since that skips row groups of access records.
+    AND events.kind BETWEEN 'engine_progress' AND 'engine_stats'
+    AND events.layer = 'model'

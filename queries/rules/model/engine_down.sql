@@ -43,7 +43,19 @@ INNER JOIN conditions
             conditions.ts_start, conditions.ts_end, conditions.ts_error_us
         )
 WHERE
-    (failures.status IN (500, 502, 503, 504) OR failures.status < 400)
+    (
+        failures.status IN (500, 502, 503, 504)
+        OR failures.status < 400
+        -- A gateway that has given all engines up may call that a limit.
+        OR (
+            failures.status = 429
+            AND EXISTS (
+                SELECT 1
+                FROM own
+                WHERE own.attempt_id = failures.attempt_id AND own.kind = 'no_route'
+            )
+        )
+    )
     AND (
         failures.forwarded
         OR failures.edge_forwarded
