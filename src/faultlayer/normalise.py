@@ -315,12 +315,12 @@ def upstream(lists: Mapping[str, pl.Series]) -> pl.DataFrame:
     logged = pl.DataFrame({part: one.cast(pl.String) for part, one in lists.items()})
     size, present = len(logged), logged.columns
     reached = [part for part in ("connect", "header") if part in present]
-    times = logged.select(pl.all().cast(pl.Float64, strict=False) * 1000)
+    times = logged.select((pl.all().cast(pl.Float64, strict=False) * 1000).round(6))
     # Nearly all lines have one upstream and three numbers: only the others are read.
     odd = times.select(pl.any_horizontal(pl.all().is_null())).to_series().arg_true()
     known = True if reached else None
     columns: dict[str, pl.Series] = {
-        **{part: times.get_column(part).round(6) for part in present},
+        **{part: times.get_column(part) for part in present},
         "hops": pl.repeat(1, size, eager=True, dtype=pl.Int32),
         # With a response time alone: a number there also stands for a refusal.
         "forwarded": pl.repeat(known, size, eager=True, dtype=pl.Boolean),
@@ -358,18 +358,13 @@ def _several() -> pl.Expr:
 
 def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series]:
     """Give hops and forwarded of lines that lack one of the times."""
-    numbers = pl.all().cast(pl.Float64, strict=False).is_not_null()
     silent = pl.all_horizontal(pl.all().is_in(["-", ""]) | pl.all().is_null())
-    there = logged.select(numbers)
-    some = there.select(pl.any_horizontal(pl.col(reached))) if reached else None
-    quiet = logged.select(silent.alias("s")).to_series()
-    unknown = pl.repeat(None, len(logged), eager=True, dtype=pl.Boolean)
-    return {
-        "hops": (~quiet).cast(pl.Int32),
-        "forwarded": unknown.set(quiet, value=False)
-        if some is None
-        else some.to_series(),
-    }
+    some = pl.when(silent).then(pl.lit(value=False))
+    if reached:
+        numbers = pl.col(reached).cast(pl.Float64, strict=False).is_not_null()
+        some: pl.Expr = pl.any_horizontal(numbers)
+    both = logged.select(hops=(~silent).cast(pl.Int32), forwarded=some)
+    return dict(zip(both.columns, both, strict=True))
 
 
 def _of_lists(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series]:
@@ -383,16 +378,13 @@ def _of_lists(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Seri
         .list.eval(item.cast(pl.Float64, strict=False))
     )
     found = {
-        part: (numbers.get_column(part).list.last() * 1000).round(6)
-        for part in numbers.columns
+        part: (pl.col(part).list.last() * 1000).round(6) for part in numbers.columns
     }
-    hops = pl.max_horizontal(pl.all().list.len())
-    found["hops"] = numbers.select(hops.cast(pl.Int32).alias("n")).to_series()
+    found["hops"] = pl.max_horizontal(pl.all().list.len()).cast(pl.Int32)
     if reached:
         some = pl.any_horizontal(
             pl.col(part).list.drop_nulls().list.len() > 0 for part in reached
         )
-        found["forwarded"] = numbers.select(
-            some.fill_null(value=False).alias("f")
-        ).to_series()
-    return found
+        found["forwarded"] = some.fill_null(value=False)
+    columns = numbers.select(**found)
+    return dict(zip(columns.columns, columns, strict=True))
