@@ -359,10 +359,10 @@ def _several() -> pl.Expr:
 def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series]:
     """Give hops and forwarded of lines that lack one of the times."""
     silent = pl.all_horizontal(pl.all().is_in(["-", ""]) | pl.all().is_null())
-    some = pl.when(silent).then(pl.lit(value=False))
+    some: pl.Expr = pl.when(silent).then(pl.lit(value=False))
     if reached:
         numbers = pl.col(reached).cast(pl.Float64, strict=False).is_not_null()
-        some: pl.Expr = pl.any_horizontal(numbers)
+        some = pl.any_horizontal(numbers)
     both = logged.select(hops=(~silent).cast(pl.Int32), forwarded=some)
     return dict(zip(both.columns, both, strict=True))
 
