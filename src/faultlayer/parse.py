@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 import polars as pl
 
-from faultlayer import assets, formats, normalise, schema, signatures, unwrap
+from faultlayer import assets, formats, normalise, rows, schema, signatures, unwrap
 from faultlayer.assemble import Assembly
 from faultlayer.blocks import open_source
 from faultlayer.detect import Definitions, Detection, sniff
@@ -237,10 +237,8 @@ class Run:
             if len(part) == len(events):
                 events = named
             else:
-                events = pl.concat(
-                    [events.filter(~unnamed), named.select(events.columns)]
-                )
-                events = events.sort("line")
+                others = events.filter(~unnamed)
+                events = rows.in_order([others, named.select(events.columns)])
         label = self._source.label
         model = pl.col("layer") == "model"
         if label not in _NO_ENGINES and events.select(model.any()).item():
