@@ -107,7 +107,9 @@ def _resolved(frame: pl.DataFrame) -> pl.Series:
         frame = frame.with_columns((pl.col("begins") | first | settled).alias("begins"))
     # What is too long is cut, at the same line wherever the block began.
     begun = pl.col("begins") | pl.col("fresh")
-    far = (_since(pl.col("row").is_not_null(), begun) >= LONGEST) & (pl.col("record") >= 0)
+    far = (_since(pl.col("row").is_not_null(), begun) >= LONGEST) & (
+        pl.col("record") >= 0
+    )
     cut = pl.when(far).then(pl.lit(NOTHING, pl.Int64)).otherwise("record")
     return frame.select(cut.alias("record")).to_series()
 

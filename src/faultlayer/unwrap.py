@@ -155,7 +155,9 @@ def peel(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
             *(_key(key).alias(part) for part, key in wrapper.json.items()),
         ).filter(pl.col("text").is_not_null(), pl.col("time").is_not_null())
     missing = [
-        name for name in ("time", "stream", "tag", "host", "path") if name not in found.columns
+        name
+        for name in ("time", "stream", "tag", "host", "path")
+        if name not in found.columns
     ]
     return found.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
 
