@@ -37,14 +37,9 @@ SELECT
     access.source_id,
     TRUE AS has_access,
     access.forwarded AS edge_forwarded,
-    access.client,
-    access.message AS request,
     access.duration_ms,
-    access.upstream_connect_ms,
     access.upstream_header_ms,
-    access.upstream_response_ms,
-    access.upstream_hops,
-    access.upstream_addr
+    access.upstream_hops
 FROM access
 LEFT JOIN special ON access.event_id = special.event_id
 LEFT JOIN lives AS life ON access.request_id = life.request_id
@@ -69,13 +64,8 @@ SELECT
     orphans.event_id // 10000000000 AS source_id,
     FALSE AS has_access,
     NULL AS edge_forwarded,
-    NULL AS client,
-    NULL AS request,
     NULL AS duration_ms,
-    NULL AS upstream_connect_ms,
     NULL AS upstream_header_ms,
-    NULL AS upstream_response_ms,
-    NULL AS upstream_hops,
-    NULL AS upstream_addr
+    NULL AS upstream_hops
 FROM orphans
 INNER JOIN lives AS life ON orphans.request_id = life.request_id

@@ -20,14 +20,9 @@ SELECT
     log_dir(sources.path) AS log_dir,
     attempts_failed.has_access,
     attempts_failed.edge_forwarded,
-    attempts_failed.client,
-    attempts_failed.request,
     attempts_failed.duration_ms,
-    attempts_failed.upstream_connect_ms,
     attempts_failed.upstream_header_ms,
-    attempts_failed.upstream_response_ms,
     attempts_failed.upstream_hops,
-    attempts_failed.upstream_addr,
     coalesce(attempts_failed.upstream_hops, 0) > 0 AS tried_upstream
 FROM attempts_failed
 INNER JOIN sources ON attempts_failed.source_id = sources.source_id

@@ -4,14 +4,17 @@ import contextlib
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as pads
 
 from faultlayer import schema
 from faultlayer.errors import CaseError, UsageError
 from faultlayer.schema import Column
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
 
 STORAGE = "v1.2.0"
 """Storage version of `case.duckdb`, so that clients older than ours read it."""
@@ -237,7 +240,10 @@ def _relative(name: str) -> str:
 
 def _dataset(
     name: str, columns: tuple[Column, ...], files: Sequence[Path]
-) -> pads.Dataset:
+) -> "Dataset":
+    # Importing it costs, and only the statements of users need it.
+    import pyarrow.dataset as pads  # noqa: PLC0415
+
     try:
         return pads.dataset([str(file) for file in files], schema=schema.arrow(columns))
     except (OSError, pa.ArrowInvalid) as error:
