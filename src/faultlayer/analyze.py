@@ -19,7 +19,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 #: Memory for the SQL stages; what does not fit spills into the case folder.
-MEMORY = "320MB"
+MEMORY = "256MB"
 
 
 class Progress(Protocol):

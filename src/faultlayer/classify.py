@@ -18,8 +18,8 @@ CORRECTED = 10
 
 ROW_GROUP = 122_880
 
-#: Hashes that are sorted at once: 64 MB of them.
-PART = 8_000_000
+#: Hashes that are sorted at once: 40 MB of them.
+PART = 5_000_000
 
 #: Columns whose values hardly repeat: a dictionary would only cost time.
 _PLAIN = {
@@ -222,7 +222,7 @@ class Classifier:
                 if parts > 1
                 else query.statement
             ).fetchnumpy()["id_hash"]
-            hashes = np.sort(hashes)
+            hashes.sort()
             twice = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
             con.register("twice", pa.table({"id_hash": twice}))
             con.execute(f"INSERT INTO {query.name} FROM twice")
