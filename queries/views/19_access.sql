@@ -10,9 +10,7 @@ SELECT
     coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
     events.status,
     events.duration_ms,
-    events.upstream_connect_ms,
     events.upstream_header_ms,
-    events.upstream_response_ms,
     events.upstream_hops,
     events.forwarded,
     events.user_id,
@@ -20,7 +18,6 @@ SELECT
     events.tenant_id,
     events.model,
     events.client,
-    events.upstream_addr,
     events.message,
     events.attrs
 FROM events

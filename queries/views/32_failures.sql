@@ -7,8 +7,6 @@ SELECT
     attempts_failed.ts_start,
     attempts_failed.ts_end,
     attempts_failed.ts_error_us,
-    attempts_failed.ts_start - micros(attempts_failed.ts_error_us) AS ts_earliest,
-    attempts_failed.ts_end + micros(attempts_failed.ts_error_us) AS ts_latest,
     attempts_failed.status,
     attempts_failed.user_id,
     attempts_failed.project_id,

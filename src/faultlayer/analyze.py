@@ -180,7 +180,7 @@ def _map(
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
                 for future in done:
                     future.result()
-        except BaseException:
+        except BaseException:  # Ctrl-C too must stop the other threads
             stop.set()
             for future in futures:
                 future.cancel()

@@ -279,7 +279,7 @@ def _swap(new: Path, target: Path) -> None:
         target.rename(old)
     try:
         new.rename(target)
-    except BaseException:
+    except BaseException:  # whatever interrupts, the old case comes back
         if replaces:
             old.rename(target)
         raise

@@ -59,7 +59,7 @@ def _parsed(
             source,
             detection,
             definitions,
-            parse.ParseOptions(overrides=overrides),
+            parse.ParseOptions(),
             events,
             rejects,
         )

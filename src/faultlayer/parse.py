@@ -1,6 +1,6 @@
 """Parses a source block by block into events and rejects that account for every byte."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from importlib.resources.abc import Traversable
@@ -43,10 +43,9 @@ _NO_ENGINES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ParseOptions:
-    """`year`: of stamps that have none; `overrides`: (glob, format) for `sniff`."""
+    """`year`: of stamps that have none."""
 
     year: int | None = None
-    overrides: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(slots=True)

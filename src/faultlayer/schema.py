@@ -96,7 +96,11 @@ EVENTS_RAW = _columns(
     ("upstream_addr", _TEXT, "addresses of the upstreams, as logged"),
     ("bytes_sent", pa.int64(), "body bytes sent"),
     ("user_agent", _TEXT, "user agent"),
-    ("message", _TEXT, "text of the record (access: the request line), cut at 4 KiB"),
+    (
+        "message",
+        _TEXT,
+        "text of the record (access: the request line); the middle of over 4 KiB is left out",
+    ),
     ("attrs", _TEXT, "all further fields, a JSON object"),
 )
 
