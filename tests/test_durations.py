@@ -1,0 +1,36 @@
+"""Durations as Go and Rust print them."""
+
+import polars as pl
+import pytest
+
+from faultlayer import durations
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.803219ms", 1.803219),
+        ("1.204411s", 1204.411),
+        ("12.3µs", 0.0123),
+        ("12.3μs", 0.0123),
+        ("850us", 0.85),
+        ("40ns", 0.00004),
+        ("1m2.5s", 62_500.0),
+        ("12m", 720_000.0),
+        ("1h0m3s", 3_603_000.0),
+        ("  2s ", 2000.0),
+        ("0s", 0.0),
+        ("12", None),
+        ("", None),
+        ("-", None),
+        ("1.2.3s", None),
+        ("s", None),
+        ("5 s", None),
+    ],
+)
+def test_milliseconds(text: str, expected: float | None) -> None:
+    frame = pl.DataFrame({"t": [text, None]})
+    assert frame.select(durations.milliseconds(pl.col("t"))).to_series().to_list() == [
+        expected,
+        None,
+    ]
