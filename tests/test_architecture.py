@@ -15,7 +15,7 @@ pytestmark = pytest.mark.checkout
 # module of the package, which may import each other.
 TIERS = """
 errors schema
-assets definitions frame jsonl masking rotation span stamps wording
+assets definitions durations frame jsonl masking rotation span stamps wording
 decode find
 blocks
 lines

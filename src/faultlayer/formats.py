@@ -53,7 +53,7 @@ _PLACES: Final = frozenset(
 )
 # Names that fields may have besides event columns: they steer framing and signatures.
 _SPECIAL: Final = frozenset({"level", "process", "header", "trace"})
-KINDS: Final = ("", "number", "ratio", "time")
+KINDS: Final = ("", "number", "ratio", "time", "duration")
 EPOCHS: Final = ("epoch_s", "epoch_ms", "epoch_us", "uptime_s")
 
 
@@ -303,7 +303,7 @@ def _fields(
             scale = 1
         kind = reader.text_of(table, "as")
         if kind not in KINDS:
-            reader.wrong("as must be number, ratio or time", column)
+            reader.wrong("as must be number, ratio, time or duration", column)
         values, join = table.get("values"), table.get("join")
         yield column, Field(sources, float(scale), kind, values, join)
 

@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 import pyarrow as pa
 
-from faultlayer import normalise, pairs, schema, stamps
+from faultlayer import durations, normalise, pairs, schema, stamps
 from faultlayer.formats import Field, Format, Pattern, names_in
 
 _TYPES: Final[Mapping[pa.DataType, type[pl.DataType]]] = {
@@ -179,6 +179,8 @@ def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
         value = exprs[0] if len(exprs) == 1 else pl.coalesce(exprs)
     if field.values:
         value = value.replace_strict(dict(field.values), default=value)
+    if field.kind == "duration":
+        value = durations.milliseconds(value)
     return value
 
 
