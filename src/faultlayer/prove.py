@@ -113,9 +113,16 @@ def _sample_problems(
         return
     if sample.pattern is not None and taker != sample.pattern:
         yield f"pattern {taker!r} takes this sample, not {sample.pattern!r}"
+    own = next(one for one in format_.patterns if one.name == taker)
     for other in definitions.formats:
-        # A weak format is only asked where no other one fits.
-        if other.name == format_.name or other.name in format_.shares or other.weak:
+        # A weak format is only asked where no other one fits, and a line that tells
+        # nothing about its program belongs to whoever else writes the file.
+        if other.weak or own.weak or own.shared:
+            continue
+        if (
+            other.name in {format_.name, *format_.shares}
+            or format_.name in other.shares
+        ):
             continue
         thief = _taker(other, line)
         if thief is not None:
