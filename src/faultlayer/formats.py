@@ -64,6 +64,7 @@ _TOP: Final = [
     "fields",
     "attrs",
     "upstream",
+    "reason",
     "extract",
     "sample",
     "reject",
@@ -97,6 +98,8 @@ _PATTERN: Final = [
     "shared",
     "more",
 ]
+_UPSTREAM: Final = ["connect", "header", "response", "peer", "scale"]
+_MARKS: Final = ("", "start", "end")
 _JSON: Final = ["require", "one_of", "forbid", "keys", "values", "list_key"]
 
 
@@ -170,9 +173,7 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
     kind = reader.text_of(head, "kind") or None
     drop = frozenset(reader.texts_of(head, "drop"))
     patterns = tuple(_patterns(reader, top, kind, drop))
-    upstream = reader.table(
-        top.get("upstream", {}), "upstream", ("connect", "header", "response")
-    )
+    upstream = reader.table(top.get("upstream", {}), "upstream", _UPSTREAM)
     groups = {group for pattern in patterns for group in pattern.plans[0].fields}
     extracts = tuple(_extracts(reader, top))
     groups |= {group for extract in extracts for group in extract.plan.fields}
@@ -195,14 +196,8 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
         attrs=dict(_fields(reader, top, "attrs", groups)),
         raw_json=frozenset(reader.texts_of(head, "raw_json")),
         drop=drop,
-        upstream=Upstream(
-            *(
-                reader.texts_of(upstream, key)
-                for key in ("connect", "header", "response")
-            )
-        )
-        if upstream
-        else None,
+        upstream=_upstream(reader, upstream) if upstream else None,
+        reason=dict(_fields(reader, top, "reason", groups)),
         extracts=extracts,
         pairs=reader.text_of(head, "pairs") or None,
         engine_ids=reader.flag_of(head, "engine_ids"),
@@ -297,15 +292,32 @@ def _fields(
             for name in names_in(source):
                 if name not in groups:
                     reader.wrong(f"no pattern has the field {name!r}", column)
-        scale = table.get("scale", 1)
-        if isinstance(scale, bool) or not isinstance(scale, int | float):
-            reader.wrong("scale must be a number", column)
-            scale = 1
+        scale = _scale(reader, table, 1, column)
         kind = reader.text_of(table, "as")
         if kind not in KINDS:
             reader.wrong("as must be number, ratio, time or duration", column)
         values, join = table.get("values"), table.get("join")
-        yield column, Field(sources, float(scale), kind, values, join)
+        yield column, Field(sources, scale, kind, values, join)
+
+
+def _scale(
+    reader: Reader, table: Mapping[str, Any], usual: float, needle: str
+) -> float:
+    scale = table.get("scale", usual)
+    if isinstance(scale, bool) or not isinstance(scale, int | float):
+        reader.wrong("scale must be a number", needle)
+        return usual
+    return float(scale)
+
+
+def _upstream(reader: Reader, table: Mapping[str, Any]) -> Upstream:
+    return Upstream(
+        connect=reader.texts_of(table, "connect"),
+        header=reader.texts_of(table, "header"),
+        response=reader.texts_of(table, "response"),
+        peer=reader.texts_of(table, "peer"),
+        scale=_scale(reader, table, 1000, "[upstream]"),
+    )
 
 
 def names_in(source: str) -> list[str]:
@@ -320,7 +332,7 @@ def _stamps(
         reader.tables_of(top, "time", ("field", "formats", "marks"))
     ):
         field = reader.text_of(table, "field")
-        if field.partition(".")[0] not in groups:
+        if not set(names_in(field)) <= groups:
             reader.wrong(f"no pattern has the field {field!r}", "[[time]]", nth=nth)
         formats = reader.texts_of(table, "formats")
         for one in formats:

@@ -306,16 +306,23 @@ def escaped(value: pl.Expr) -> pl.Expr:
 # ---------------------------------------------------------------- upstream lists
 
 
-def upstream(lists: Mapping[str, pl.Series]) -> pl.DataFrame:
+_TIMES: Final = ("connect", "header", "response")
+
+
+def upstream(lists: Mapping[str, pl.Series], scale: float = 1000) -> pl.DataFrame:
     """Give the last times (ms), `upstream_hops`, `forwarded` and the lists as logged.
 
-    `lists` has connect, header and response, as far as the log has them. They are split
-    at `, ` and ` : ` only: addresses and ports hold `:` as well.
+    `lists` has connect, header and response, as far as the log has them, and perhaps
+    peer: who was tried. They are split at `, ` and ` : ` only: addresses and ports hold
+    `:` as well. Without connect times a peer that gave no header may have been reached
+    or not: `forwarded` is null.
     """
     logged = pl.DataFrame({part: one.cast(pl.String) for part, one in lists.items()})
-    size, present = len(logged), logged.columns
+    size, present = len(logged), [part for part in _TIMES if part in logged.columns]
     reached = [part for part in ("connect", "header") if part in present]
-    times = logged.select((pl.all().cast(pl.Float64, strict=False) * 1000).round(6))
+    times = logged.select(
+        (pl.col(present).cast(pl.Float64, strict=False) * scale).round(6)
+    )
     # Nearly all lines have one upstream and three numbers: only the others are read.
     odd = times.select(pl.any_horizontal(pl.all().is_null())).to_series().arg_true()
     known = True if reached else None
@@ -333,7 +340,7 @@ def upstream(lists: Mapping[str, pl.Series]) -> pl.DataFrame:
         several = few.select(_several()).to_series()
         if several.any():
             rows, lists_only = odd.filter(several), few.filter(several)
-            for name, values in _of_lists(lists_only, reached).items():
+            for name, values in _of_lists(lists_only, reached, scale).items():
                 columns[name] = columns[name].scatter(rows, values)
             keys = {"connect": "uct", "header": "uht", "response": "urt"}
             raw = [
@@ -342,11 +349,7 @@ def upstream(lists: Mapping[str, pl.Series]) -> pl.DataFrame:
                 .alias(keys[part])
                 for part in present
             ]
-    result = {
-        f"upstream_{part}_ms": columns[part]
-        for part in ("connect", "header", "response")
-        if part in present
-    }
+    result = {f"upstream_{part}_ms": columns[part] for part in present}
     result["upstream_hops"] = columns["hops"]
     result["forwarded"] = columns["forwarded"]
     return pl.DataFrame(result | {column.name: column for column in raw})
@@ -363,11 +366,15 @@ def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series
     if reached:
         numbers = pl.col(reached).cast(pl.Float64, strict=False).is_not_null()
         some = pl.any_horizontal(numbers)
+        if "peer" in logged.columns and "connect" not in reached:
+            some = pl.when(some | silent).then(some)
     both = logged.select(hops=(~silent).cast(pl.Int32), forwarded=some)
     return dict(zip(both.columns, both, strict=True))
 
 
-def _of_lists(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series]:
+def _of_lists(
+    logged: pl.DataFrame, reached: Sequence[str], scale: float
+) -> dict[str, pl.Series]:
     """Give what `upstream` gives, for lines that name several upstreams."""
     # A state without a peer prints nothing before " : ".
     item = pl.element().filter(pl.element() != "")
@@ -378,7 +385,9 @@ def _of_lists(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Seri
         .list.eval(item.cast(pl.Float64, strict=False))
     )
     found = {
-        part: (pl.col(part).list.last() * 1000).round(6) for part in numbers.columns
+        part: (pl.col(part).list.last() * scale).round(6)
+        for part in numbers.columns
+        if part in _TIMES
     }
     found["hops"] = pl.max_horizontal(pl.all().list.len()).cast(pl.Int32)
     if reached:

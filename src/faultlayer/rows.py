@@ -40,6 +40,7 @@ _OWN: Final = frozenset(TYPES) - {
 }
 _LATEST_S: Final = 1e11  # epoch numbers beyond it are milliseconds
 _FEW_ROWS: Final = 64
+REASON: Final = "_reason"  # what an access record itself says of its end
 _STEERING: Final = frozenset({"level", "process", "header", "trace", "message"})
 
 
@@ -51,26 +52,25 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
     fields = _with_extracts(format_, fields)
     taken = {name for source in _sources(format_) for name in names_in(source)}
     taken = (taken | format_.drop) - format_.raw_json
-    out = stamps_of(format_, fields)
-    out = out.hstack(_columns(format_, fields))
+    columns = _columns(format_, fields)
+    out = _at_end(format_, fields, columns).hstack(columns)
     taken |= {name for name in fields.columns if name in _OWN} | _STEERING
     if format_.upstream:
         up = format_.upstream
-        times = {
-            part: _first(fields, sources)
-            for part, sources in zip(
-                ("connect", "header", "response"),
-                (up.connect, up.header, up.response),
-                strict=True,
-            )
+        parts = {
+            "connect": up.connect,
+            "header": up.header,
+            "response": up.response,
+            "peer": up.peer,
         }
+        lists = {part: _first(fields, sources) for part, sources in parts.items()}
         taken |= {*up.connect, *up.header, *up.response}
-        present = {part: column for part, column in times.items() if column is not None}
+        present = {part: column for part, column in lists.items() if column is not None}
         if present:
-            out = out.hstack(normalise.upstream(present))
-    lists = [name for name in ("uct", "uht", "urt") if name in out.columns]
-    rest = out.get_columns()[len(out.columns) - len(lists) :]
-    out = out.drop(lists)
+            out = out.hstack(normalise.upstream(present, up.scale))
+    logged = [name for name in ("uct", "uht", "urt") if name in out.columns]
+    rest = out.get_columns()[len(out.columns) - len(logged) :]
+    out = out.drop(logged)
     rest += [
         _plain(fields.get_column(name)) for name in fields.columns if name not in taken
     ]
@@ -82,15 +82,51 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
         out, attrs = _with_pairs(out, attrs, fields.get_column(format_.pairs))
     out = out.with_columns(attrs.alias("attrs"))
     out = _with_ids(format_, out)
+    reason = _reason(format_, fields)
+    if reason is not None:
+        out = out.with_columns(reason.alias(REASON))
     return _fixed(format_, pattern, out)
+
+
+def _reason(format_: Format, fields: pl.DataFrame) -> pl.Expr | None:
+    """Give what an access record itself says of its end, as `name=value`, else null."""
+    parts = []
+    for name, field in format_.reason.items():
+        value = _value(field, fields)
+        if value is not None:
+            said = pl.concat_str(pl.lit(f"{name}="), normalise.text(value))
+            parts.append(fields.select(said.alias(name)).to_series())
+    if not parts:
+        return None
+    joined = pl.concat_str(parts, separator=" ", ignore_nulls=True)
+    return pl.when(joined != "").then(joined)
+
+
+def _at_end(
+    format_: Format, fields: pl.DataFrame, columns: pl.DataFrame
+) -> pl.DataFrame:
+    """Give the stamps; those of a start are moved to the end of the exchange."""
+    found = _stamps(format_, fields)
+    if "duration_ms" in columns.columns and found.get_column("start").any():
+        took = pl.duration(microseconds=(pl.col("duration_ms") * 1000).round())
+        moved = pl.when("start").then(pl.col("ts") + took)
+        timed = found.with_columns(columns.get_column("duration_ms"))
+        found = timed.with_columns(pl.coalesce(moved, "ts").alias("ts"))
+        found = found.drop("duration_ms")
+    return found.drop("start")
 
 
 def _first(fields: pl.DataFrame, names: Sequence[str]) -> pl.Series | None:
     """Give the first of these fields that is there, of several the first not null."""
-    present = [name for name in names if name in fields.columns]
-    if len(present) > 1:
-        return fields.select(pl.coalesce(present)).to_series()
-    return fields.get_column(present[0]) if present else None
+    if len(names) == 1 and names[0] in fields.columns:
+        return fields.get_column(names[0])
+    exprs = []
+    for source in names:
+        name, _, path = source.partition(".")
+        if name in fields.columns:
+            column = pl.col(name)
+            exprs.append(column.str.json_path_match(f"$.{path}") if path else column)
+    return fields.select(pl.coalesce(exprs)).to_series() if exprs else None
 
 
 def _plain(column: pl.Series) -> pl.Series:
@@ -131,16 +167,25 @@ def _with_extracts(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
 
 
 def stamps_of(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
-    """Give ts, precision, zoned, yearless of captured fields."""
+    """Give ts, precision, zoned, yearless of captured fields, as logged."""
+    return _stamps(format_, fields).drop("start")
+
+
+def _stamps(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
+    """Give the stamps, and whether each is that of a start."""
     result: pl.DataFrame | None = None
     for stamp in format_.stamps:
-        name, _, path = stamp.field.partition(".")
-        if name not in fields.columns:
+        names = names_in(stamp.field)
+        if not set(names) <= set(fields.columns):
             continue
-        column = fields.get_column(name)
-        if path:
+        path = "" if len(names) > 1 else stamp.field.partition(".")[2]
+        column = fields.get_column(names[0])
+        if len(names) > 1:  # date and time apart
+            column = fields.select(pl.concat_str(names, separator=" ")).to_series()
+        elif path:
             column = column.str.json_path_match(f"$.{path}")
         found = stamps.read(column, stamp.formats)
+        found = found.with_columns(pl.lit(stamp.start).alias("start"))
         if result is None:
             result = found
         else:
@@ -151,7 +196,10 @@ def stamps_of(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
             )
         if not result.get_column("ts").null_count():
             break
-    return stamps.nothing(len(fields)) if result is None else result
+    if result is None:
+        nothing = stamps.nothing(len(fields))
+        return nothing.with_columns(pl.lit(value=False).alias("start"))
+    return result
 
 
 def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:

@@ -20,19 +20,28 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A field that holds the time and the spellings that it may have."""
+    """A field that holds the time and the spellings that it may have.
+
+    `start`: it is stamped when the exchange begins, and its duration leads to the end.
+    """
 
     field: str
     formats: tuple[str, ...]
+    start: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """Fields of nginx's upstream lists, by preference; empty where there is none."""
+    """Fields of upstream times, by preference; empty where there is none.
+
+    `peer` says who was tried; `scale` brings the times to milliseconds.
+    """
 
     connect: tuple[str, ...]
     header: tuple[str, ...]
     response: tuple[str, ...]
+    peer: tuple[str, ...] = ()
+    scale: float = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,7 @@ class Format:
     raw_json: frozenset[str]
     drop: frozenset[str]
     upstream: Upstream | None
+    reason: Mapping[str, Field]
     extracts: tuple[Extract, ...]
     pairs: str | None
     engine_ids: bool

@@ -133,6 +133,28 @@ def test_a_response_time_alone_says_little() -> None:
     assert found.get_column("forwarded").to_list() == [None, False]
 
 
+@pytest.mark.parametrize(
+    ("header", "peer", "expected"),
+    [
+        ("12", "10.1.0.9:8080", (12.0, 1, True)),
+        ("-", "10.1.0.9:8080", (None, 1, None)),
+        ("-", "-", (None, 0, False)),
+    ],
+)
+def test_a_peer_that_gave_no_header_may_not_have_been_reached(
+    header: str, peer: str, expected: tuple[object, ...]
+) -> None:
+    """Without connect times a peer alone says who was tried; times are as told."""
+    lists = {"header": pl.Series(["5", header]), "peer": pl.Series(["h:1", peer])}
+    found = normalise.upstream(lists, 1)
+    assert found.columns == ["upstream_header_ms", "upstream_hops", "forwarded"]
+    assert found.row(1) == expected
+    # Where the log has them, a connect that is missing says that it failed.
+    lists["connect"] = pl.Series(["1", "-"])
+    refused = normalise.upstream(lists, 1).get_column("forwarded")[1]
+    assert refused is (expected[0] is not None)
+
+
 def test_attributes_are_json_whatever_they_hold() -> None:
     """Quotes, backslashes and control characters survive; null is left out."""
     text = 'a "q" \\ \n\x01 中'
