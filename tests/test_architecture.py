@@ -19,7 +19,7 @@ assets definitions durations frame jsonl masking rotation span stamps wording
 decode find
 blocks
 lines
-compile naming normalise
+compile naming normalise tables
 shape
 formats pairs signatures unwrap
 near rows take timeline write

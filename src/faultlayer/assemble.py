@@ -36,6 +36,7 @@ class Assembly:
         self._detection = detection
         self._definitions = definitions
         self._wrapper = self._find_wrapper()
+        self._tables = detect.tables_of(detection, definitions)
         self._orders: dict[str, tuple[Order, Order]] = {}
         self._by_index: list[Hit] = []
         self.used: dict[str, int] = {}
@@ -71,10 +72,12 @@ class Assembly:
             logical = unwrap.unwrap(lines, self._wrapper)
         else:
             logical = unwrap.plain(lines)
+        logical = self._tables.joined(logical, last=last)
         text = logical.get_column("text")
         found, text = self._take(logical, text)
         hits = [hit for hit in found if not hit.pattern.more]
         framed = any(hit.format.framing != "line" for hit in found)
+        framed |= self._tables.joins
         if not framed and self._wrapper is None:
             return self._flat(logical, text, hits, lines.clear())
         record, attached = self._records(logical, text, found)
@@ -101,7 +104,9 @@ class Assembly:
         streams = logical.get_column("stream")
         for stream in unwrap.streams(logical):
             mine = left if self._wrapper is None else (streams == stream).arg_true()
-            hits += self._take_stream(text, stream, mine)
+            line = logical.get_column("line")
+            read = self._tables.rows(stream, line, text, mine)
+            hits += self._take_stream(read, stream, mine)
         return exact + hits, text
 
     def _take_stream(

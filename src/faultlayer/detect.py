@@ -8,12 +8,13 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import lines, rows, stamps, unwrap
+from faultlayer import lines, rows, stamps, tables, unwrap
 from faultlayer.blocks import Block, open_source
 from faultlayer.errors import UsageError
 from faultlayer.find import Source
 from faultlayer.formats import Format
 from faultlayer.signatures import Signatures
+from faultlayer.tables import Reading, Tables
 from faultlayer.take import Order, all_rows, take
 from faultlayer.unwrap import Wrapper
 
@@ -51,7 +52,8 @@ class Detection:
     """What a source is: for each stream the formats to try, in order.
 
     `first_ts`: its first stamp; `dated`: that stamp has a year. `zones`: us to add to
-    naive stamps of a stream, from the wrapper's stamps.
+    naive stamps of a stream, from the wrapper's stamps. `tables`: the format by whose
+    header the lines of a stream are read.
     """
 
     wrapper: str | None
@@ -62,6 +64,7 @@ class Detection:
     dated: bool
     host: str | None = None
     forced: bool = False
+    tables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def formats(self) -> dict[str, tuple[str, ...]]:
@@ -137,6 +140,7 @@ def choose(
         stream: _text_of(logical.filter(pl.col("stream") == stream))
         for stream in unwrap.streams(logical)
     }
+    tables_ = _tables(parts, definitions)
     ranked = _ranked(
         {
             stream: _scores(text, definitions, forced)
@@ -174,7 +178,32 @@ def choose(
         dated=bool(first and first[1]),
         host=host,
         forced=forced is not None,
+        tables=tables_,
     )
+
+
+def _tables(
+    parts: dict[str, tuple[pl.DataFrame, pl.Series]], definitions: Definitions
+) -> dict[str, str]:
+    """Find the streams that are tables, and put their rows as JSON into `parts`."""
+    known = [(one.name, one.table) for one in definitions.formats if one.table]
+    found = {}
+    for stream, (part, text) in parts.items():
+        name = tables.matching(text, known)
+        table = dict(known).get(name or "")
+        if name and table:
+            found[stream] = name
+            parts[stream] = part, Reading(table).rows(part.get_column("line"), text)
+    return found
+
+
+def tables_of(detection: Detection, definitions: Definitions) -> Tables:
+    """Give the tables of a detection's streams, without any header yet."""
+    named = {
+        stream: definitions.format(name).table
+        for stream, name in detection.tables.items()
+    }
+    return Tables({stream: table for stream, table in named.items() if table})
 
 
 def _wrapper(

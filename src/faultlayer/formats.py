@@ -1,5 +1,6 @@
 """Loads the format files of `parsers/`: what a line of each program looks like."""
 
+import re
 from collections.abc import Iterator, Mapping
 from importlib.resources.abc import Traversable
 from typing import Any, Final
@@ -25,6 +26,7 @@ from faultlayer.shape import (
     Stamp,
     Upstream,
 )
+from faultlayer.tables import SPLITS, Table
 
 __all__ = ["Field", "Format", "Pattern", "Sample", "load", "names_in", "read"]
 
@@ -59,6 +61,7 @@ EPOCHS: Final = ("epoch_s", "epoch_ms", "epoch_us", "uptime_s")
 
 _TOP: Final = [
     "format",
+    "table",
     "time",
     "pattern",
     "fields",
@@ -206,10 +209,28 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
         rejects=tuple(_samples(reader, top, "reject")),
         path=reader.path,
         text=reader.text,
+        table=_table(reader, top),
     )
     if not loaded.samples:
         reader.wrong("no [[sample]]", hint="give each pattern a line that it takes")
     return loaded
+
+
+def _table(reader: Reader, top: Mapping[str, Any]) -> Table | None:
+    if "table" not in top:
+        return None
+    raw = reader.table(top["table"], "table", ("header", "split", "field", "units"))
+    given = {key: "".join(reader.texts_of(raw, key)) for key in raw}
+    if "header" not in given:
+        reader.wrong("[table] lacks header", "[table]")
+    if given.get("split", SPLITS[0]) not in SPLITS:
+        reader.wrong(f"split must be one of {', '.join(SPLITS)}", "split")
+    for key in {"header", "field", "units"} & set(given):
+        try:
+            re.compile(given[key])
+        except re.error as error:
+            reader.wrong(str(error), key)
+    return None if reader.problems else Table(**given)
 
 
 def _patterns(
@@ -339,11 +360,15 @@ def _stamps(
             if not one.startswith("%") and one not in EPOCHS:
                 hint = f"a strptime format, or one of {', '.join(EPOCHS)}"
                 reader.wrong(f"no time format: {one!r}", "[[time]]", nth=nth, hint=hint)
-        yield Stamp(field, formats)
+        marks = reader.text_of(table, "marks")
+        if marks not in _MARKS:
+            reader.wrong("marks must be start or end", "[[time]]", nth=nth)
+        yield Stamp(field, formats, start=marks == "start")
 
 
 def _samples(reader: Reader, top: Mapping[str, Any], what: str) -> Iterator[Sample]:
-    allowed = ("line", "expect", "pattern") if what == "sample" else ("line",)
+    more = ("expect", "pattern") if what == "sample" else ()
+    allowed = ("line", "header", *more)
     for nth, table in enumerate(reader.tables_of(top, what, allowed)):
         at = reader.line_of(f"[[{what}]]", nth) or 1
         if "line" not in table:
@@ -354,4 +379,5 @@ def _samples(reader: Reader, top: Mapping[str, Any], what: str) -> Iterator[Samp
             expect=table.get("expect", {}),
             pattern=reader.text_of(table, "pattern") or None,
             at=at,
+            header=reader.text_of(table, "header"),
         )

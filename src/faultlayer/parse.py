@@ -243,7 +243,7 @@ class Run:
         label = self._source.label
         model = pl.col("layer") == "model"
         if label not in _NO_ENGINES and events.select(model.any()).item():
-            here = model & (pl.col("component") != "kernel")
+            here = model & ~pl.col("component").is_in(["kernel", "gpu"])
             named_engine = pl.coalesce("engine", pl.when(here).then(pl.lit(label)))
             events = events.with_columns(named_engine.alias("engine"))
         text = events.get_column("text")

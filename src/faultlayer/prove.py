@@ -15,16 +15,19 @@ from faultlayer.errors import DefinitionError, Location
 from faultlayer.find import Source
 from faultlayer.formats import Format, Sample
 from faultlayer.lines import lines_of
+from faultlayer.tables import Reading
 from faultlayer.take import take
 from faultlayer.unwrap import Wrapper
 
 _YEAR: Final = 2026
 
 
-def events(text: str, format_: Format, definitions: Definitions) -> pl.DataFrame:
+def events(
+    text: str, format_: Format, definitions: Definitions, header: str = ""
+) -> pl.DataFrame:
     """Parse text by one format alone; columns of `schema.EVENTS_RAW`, plus `_rejects`.
 
-    Stamps without a year get 2026.
+    Stamps without a year get 2026. `header` stands before the text and gives no rows.
     """
     order = tuple(range(len(format_.patterns)))
     detection = Detection(
@@ -35,7 +38,10 @@ def events(text: str, format_: Format, definitions: Definitions) -> pl.DataFrame
         first_ts=None,
         dated=False,
         forced=True,
+        tables={"": format_.name} if format_.table else {},
     )
+    above = header.count("\n") + 1 if header else 0
+    text = f"{header}\n{text}" if header else text
     source = Source(1, "sample", None, None, "", "sample", "")
     found, lost = _Sink(), _Sink()
     run = parse.Run(
@@ -44,6 +50,8 @@ def events(text: str, format_: Format, definitions: Definitions) -> pl.DataFrame
     run.add(lines_of(Block(text.encode(), 0, 1, last=True)))
     run.finish()
     frame = found.frame()
+    if above:
+        frame = frame.filter(pl.col("line") > above)
     return frame.with_columns(pl.lit(len(lost.frame())).alias("_rejects"))
 
 
@@ -80,7 +88,7 @@ def problems_of(format_: Format, definitions: Definitions) -> list[DefinitionErr
         for message in _sample_problems(format_, sample, definitions)
     ]
     for sample in format_.rejects:
-        taker = _taker(format_, _first_line(sample))
+        taker = _taker(format_, _first_line(sample), sample.header)
         if taker is not None:
             message = f"pattern {taker!r} takes a line that it must not"
             found.append(DefinitionError(message, at=Location(format_.path, sample.at)))
@@ -97,9 +105,13 @@ def _first_line(sample: Sample) -> str:
     return sample.line.split("\n", maxsplit=1)[0]
 
 
-def _taker(format_: Format, line: str) -> str | None:
-    """Give the pattern that takes a line, None when none does."""
-    hits, _ = take(pl.Series([line]), [(format_, format_.patterns)])
+def _taker(format_: Format, line: str, header: str = "") -> str | None:
+    """Give the pattern that takes a line below a header, None when none does."""
+    text = pl.Series([*header.split("\n"), line])
+    if format_.table:
+        number = pl.int_range(1, len(text) + 1, eager=True)
+        text = Reading(format_.table).rows(number, text)
+    hits, _ = take(text.tail(1), [(format_, format_.patterns)])
     return hits[0].pattern.name if hits else None
 
 
@@ -107,7 +119,7 @@ def _sample_problems(
     format_: Format, sample: Sample, definitions: Definitions
 ) -> Iterator[str]:
     line = _first_line(sample)
-    taker = _taker(format_, line)
+    taker = _taker(format_, line, sample.header)
     if taker is None:
         yield "no pattern takes this sample"
         return
@@ -127,7 +139,7 @@ def _sample_problems(
         thief = _taker(other, line)
         if thief is not None:
             yield f"{other.name} takes this sample too (pattern {thief!r})"
-    found = events(sample.line, format_, definitions)
+    found = events(sample.line, format_, definitions, sample.header)
     if len(found) != 1:
         yield f"the sample becomes {len(found)} events, not one"
         return

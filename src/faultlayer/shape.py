@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faultlayer.compile import Plan
+from faultlayer.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,13 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A record and the event that it has to become."""
+    """A record and the event that it has to become; `header` is that of its table."""
 
     line: str
     expect: Mapping[str, Any]
     pattern: str | None
     at: int
+    header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +112,4 @@ class Format:
     rejects: tuple[Sample, ...]
     path: str
     text: str
+    table: Table | None = None
