@@ -102,6 +102,7 @@ _PATTERN: Final = [
     "more",
 ]
 _UPSTREAM: Final = ["connect", "header", "response", "peer", "scale"]
+_FIELD: Final = ["from", "scale", "as", "values", "join"]
 _MARKS: Final = ("", "start", "end")
 _JSON: Final = ["require", "one_of", "forbid", "keys", "values", "list_key"]
 
@@ -307,7 +308,8 @@ def _fields(
         return
     for column, value in raw.items():
         table = value if isinstance(value, dict) else {"from": value}
-        table = reader.table(table, column, ("from", "scale", "as", "values", "join"))
+        more = ("along",) if what == "reason" else ()
+        table = reader.table(table, column, (*_FIELD, *more))
         sources = reader.texts_of(table, "from")
         for source in sources:
             for name in names_in(source):
@@ -318,7 +320,8 @@ def _fields(
         if kind not in KINDS:
             reader.wrong("as must be number, ratio, time or duration", column)
         values, join = table.get("values"), table.get("join")
-        yield column, Field(sources, scale, kind, values, join)
+        along = reader.flag_of(table, "along")
+        yield column, Field(sources, scale, kind, values, join, along)
 
 
 def _scale(

@@ -90,16 +90,20 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
 
 def _reason(format_: Format, fields: pl.DataFrame) -> pl.Expr | None:
     """Give what an access record itself says of its end, as `name=value`, else null."""
-    parts = []
+    parts: list[pl.Expr] = []
+    telling: list[pl.Expr] = []
     for name, field in format_.reason.items():
         value = _value(field, fields)
         if value is not None:
             said = pl.concat_str(pl.lit(f"{name}="), normalise.text(value))
-            parts.append(fields.select(said.alias(name)).to_series())
-    if not parts:
+            column = fields.select(said.alias(name)).to_series()
+            parts.append(pl.lit(column))
+            if not field.along:
+                telling.append(pl.lit(column.is_not_null()))
+    if not telling:
         return None
     joined = pl.concat_str(parts, separator=" ", ignore_nulls=True)
-    return pl.when(joined != "").then(joined)
+    return pl.when(pl.any_horizontal(telling)).then(joined)
 
 
 def _at_end(

@@ -17,6 +17,7 @@ class Field:
     kind: str = ""  # how an attribute is brought to one form, one of `KINDS`
     values: Mapping[str, str] | None = None
     join: str | None = None  # all sources with this between, instead of the first
+    along: bool = False  # of a reason: only where another field says something
 
 
 @dataclass(frozen=True, slots=True)
