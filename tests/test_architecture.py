@@ -14,15 +14,18 @@ pytestmark = pytest.mark.checkout
 # rows above its own; modules of one row do not import each other. `clocks.*` is every
 # module of the package, which may import each other.
 TIERS = """
-errors schema
+errors format_keys schema toml_places
 assets definitions durations frame jsonl masking rotation span stamps wording
 decode find
 blocks
 lines
 compile naming normalise tables
 shape
+dialects.*
+patterns
 formats pairs signatures unwrap
-near rows take timeline write
+near structured take timeline write
+layers rows
 detect
 assemble
 parse

@@ -66,9 +66,28 @@ class VerifyError(FaultlayerError):
 
 
 class DefinitionError(FaultlayerError):
-    """A format, signature, rule or query file is wrong."""
+    """A format, signature, rule or query file is wrong.
+
+    `excerpt` shows the place: the line and a caret below it.
+    """
 
     exit_code = 7
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        at: Location | None = None,
+        hint: str = "",
+        excerpt: str = "",
+    ) -> None:
+        super().__init__(message, at=at, hint=hint)
+        self.excerpt = excerpt
+
+    def __str__(self) -> str:
+        head = f"{self.at}: {self.message}" if self.at else self.message
+        hint = f"hint: {self.hint}" if self.hint else ""
+        return "\n".join(text for text in (head, self.excerpt, hint) if text)
 
 
 class AssetError(FaultlayerError):

@@ -1,39 +1,22 @@
 """Loads the format files of `parsers/`: what a line of each program looks like."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from typing import Any, Final
 
-from faultlayer import definitions, schema
-from faultlayer.compile import (
-    JsonShape,
-    PatternError,
-    Plan,
-    json_plan,
-    log_regex,
-    quote_plan,
-    regex_plan,
-)
-from faultlayer.definitions import Reader
+from faultlayer import definitions, format_keys, patterns
+from faultlayer.definitions import Reader, path_of
+from faultlayer.dialects.template import Layout
 from faultlayer.errors import DefinitionError, Location
-from faultlayer.shape import (
-    Extract,
-    Field,
-    Format,
-    Pattern,
-    Sample,
-    Stamp,
-    Upstream,
-)
-from faultlayer.tables import SPLITS, Table
+from faultlayer.format_keys import EPOCHS, FRAMINGS, KINDS, LAYERS, MARKS, SPLITS
+from faultlayer.patterns import COLUMNS
+from faultlayer.shape import Field, Format, Pattern, Sample, Stamp, Upstream
+from faultlayer.tables import Table
 
 __all__ = ["Field", "Format", "Pattern", "Sample", "load", "names_in", "read"]
 
-LAYERS: Final = ("model", "harness", "quota")
-FOLDERS: Final = ("harness", "model", "quota", "host")
-FRAMINGS: Final = ("line", "traceback", "prefix")
-COLUMNS: Final = {column.name: column.type for column in schema.EVENTS_RAW}
+FOLDERS: Final = ("harness", "model", "quota", "host", "app")
 # Set by the parser from where the record stands, never by a format.
 _PLACES: Final = frozenset(
     [
@@ -55,70 +38,24 @@ _PLACES: Final = frozenset(
 )
 # Names that fields may have besides event columns: they steer framing and signatures.
 _SPECIAL: Final = frozenset({"level", "process", "header", "trace"})
-KINDS: Final = ("", "number", "ratio", "time", "duration")
-EPOCHS: Final = ("epoch_s", "epoch_ms", "epoch_us", "uptime_s")
 
 
-_TOP: Final = [
-    "format",
-    "table",
-    "time",
-    "pattern",
-    "fields",
-    "attrs",
-    "upstream",
-    "reason",
-    "extract",
-    "sample",
-    "reject",
-]
-_HEAD: Final = [
-    "name",
-    "layer",
-    "component",
-    "title",
-    "url",
-    "misses",
-    "framing",
-    "kind",
-    "weak",
-    "shares",
-    "pairs",
-    "engine_ids",
-    "escapes",
-    "raw_json",
-    "drop",
-]
-_PATTERN: Final = [
-    "name",
-    "log_format",
-    "regex",
-    "json",
-    "kind",
-    "set",
-    "weak",
-    "single",
-    "shared",
-    "more",
-]
-_UPSTREAM: Final = ["connect", "header", "response", "peer", "scale"]
-_FIELD: Final = ["from", "scale", "as", "values", "join"]
-_MARKS: Final = ("", "start", "end")
-_JSON: Final = ["require", "one_of", "forbid", "keys", "values", "list_key"]
-
-
-def load(root: Traversable) -> list[Format]:
+def load(root: Traversable, *, trusted: bool = True) -> list[Format]:
     """Load all format files below a folder, by name.
 
-    Raises `DefinitionError` for one problem, an `ExceptionGroup` of them for several.
+    What is `trusted` was proved before it was shipped: its patterns are compiled when
+    they are needed. Raises `DefinitionError` for one problem, an `ExceptionGroup` of them for several.
     """
     formats: list[Format] = []
     problems: list[DefinitionError] = []
     for folder, file in _files(root):
         reader = Reader(f"parsers/{folder}/{file.name}", file.read_text("utf-8"))
-        loaded = read(reader.path, reader.text, folder, reader=reader)
+        top = reader.parsed()
+        loaded = None
+        if top is not None:
+            loaded = _format(reader, top, folder, trusted=trusted)
         problems += reader.problems
-        if loaded:
+        if loaded and not reader.problems:
             formats.append(loaded)
     names = [one.name for one in formats]
     for one in formats:
@@ -145,46 +82,71 @@ def _files(root: Traversable) -> Iterator[tuple[str, Traversable]]:
                     yield folder, file
 
 
-def read(
-    path: str, text: str, folder: str, *, reader: Reader | None = None
-) -> Format | None:
-    """Read one format file; without a `reader`, raise `DefinitionError` on problems."""
-    own = reader or Reader(path, text)
-    top = own.parsed()
-    loaded = _format(own, top, folder) if top is not None else None
-    if reader is None:
-        definitions.raise_all(own.problems, "problems")
-    return None if own.problems else loaded
+def read(path: str, text: str, folder: str) -> Format | None:
+    """Read one format file and compile it; raises `DefinitionError` for its problems."""
+    reader = Reader(path, text)
+    loaded, problems = read_all(reader, folder)
+    definitions.raise_all(problems, "problems")
+    return loaded
 
 
-def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
-    top = reader.table(raw, "the file", _TOP)
-    head = reader.table(top.get("format", {}), "format", _HEAD)
-    for key in ("name", "layer", "component", "title"):
-        if key not in head:
-            reader.wrong(f"[format] lacks {key}", "[format]")
+def read_all(
+    reader: Reader, folder: str
+) -> tuple[Format | None, list[DefinitionError]]:
+    """Read one format file and compile it; gives it, if it is whole, and its problems."""
+    top = reader.parsed()
+    loaded = None if top is None else _format(reader, top, folder, trusted=False)
+    return None if reader.problems else loaded, reader.problems
+
+
+def _format(
+    reader: Reader, raw: dict[str, Any], folder: str, *, trusted: bool
+) -> Format:
+    top = reader.table(raw, "the file", format_keys.names(format_keys.TOP))
+    head = reader.table(
+        top.get("format", {}), "format", format_keys.names(format_keys.FORMAT)
+    )
+    for key in format_keys.FORMAT:
+        if key.required and key.name not in head:
+            reader.wrong(f"[format] lacks {key.name}", "[format]", at=("format",))
     name = reader.text_of(head, "name")
     stem = reader.path.rpartition("/")[2].removesuffix(".toml")
     if name and name != stem:
-        reader.wrong(f"name {name!r} is not that of the file", "name")
+        reader.wrong(
+            f"name {name!r} is not that of the file", "name", at=path_of(head, "name")
+        )
     layer = reader.text_of(head, "layer")
     if layer and (layer not in LAYERS or (folder in LAYERS and folder != layer)):
         hint = f"a file in {folder}/ has layer {folder!r}" if folder in LAYERS else ""
-        reader.wrong(f"layer {layer!r} does not fit", "layer", hint=hint)
+        reader.wrong(
+            f"layer {layer!r} does not fit",
+            "layer",
+            hint=hint,
+            at=path_of(head, "layer"),
+        )
     framing = reader.text_of(head, "framing", "line")
     if framing not in FRAMINGS:
-        reader.wrong(f"framing must be one of {', '.join(FRAMINGS)}", "framing")
+        reader.wrong(
+            f"framing must be one of {', '.join(FRAMINGS)}",
+            "framing",
+            at=path_of(head, "framing"),
+        )
     kind = reader.text_of(head, "kind") or None
     drop = frozenset(reader.texts_of(head, "drop"))
-    patterns = tuple(_patterns(reader, top, kind, drop))
-    upstream = reader.table(top.get("upstream", {}), "upstream", _UPSTREAM)
-    groups = {group for pattern in patterns for group in pattern.plans[0].fields}
-    extracts = tuple(_extracts(reader, top))
-    groups |= {group for extract in extracts for group in extract.plan.fields}
+    read = list(patterns.patterns(reader, top, kind, drop, trusted=trusted))
+    layouts = [one.layout for one in read if one.layout is not None]
+    extracts = tuple(patterns.extracts(reader, top, trusted=trusted))
+    groups = {name for one in read for name in one.pattern.names}
+    groups |= {name for extract in extracts for name in extract.names}
     fields = dict(_fields(reader, top, "fields", groups))
     for column in fields:
         if column in _PLACES or column not in {*COLUMNS, *_SPECIAL}:
-            reader.wrong(f"fields has no event column {column!r}", column)
+            reader.wrong(
+                f"fields has no event column {column!r}", column, at=("fields", column)
+            )
+    upstream = reader.table(
+        top.get("upstream", {}), "upstream", format_keys.names(format_keys.UPSTREAM)
+    )
     loaded = Format(
         name=name,
         layer=layer,
@@ -194,14 +156,14 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
         framing=framing,
         weak=reader.flag_of(head, "weak"),
         shares=reader.texts_of(head, "shares"),
-        patterns=patterns,
-        stamps=tuple(_stamps(reader, top, groups)),
-        fields=fields,
+        patterns=tuple(one.pattern for one in read),
+        stamps=tuple(_stamps(reader, top, groups)) or told_stamps(layouts),
+        fields={**_told_fields(reader, layouts, fields), **fields},
         attrs=dict(_fields(reader, top, "attrs", groups)),
         raw_json=frozenset(reader.texts_of(head, "raw_json")),
         drop=drop,
-        upstream=_upstream(reader, upstream) if upstream else None,
-        reason=dict(_fields(reader, top, "reason", groups)),
+        upstream=_upstream(reader, upstream) if upstream else told_upstream(layouts),
+        reason=dict(_fields(reader, top, "reason", groups)) or _told_reasons(layouts),
         extracts=extracts,
         pairs=reader.text_of(head, "pairs") or None,
         engine_ids=reader.flag_of(head, "engine_ids"),
@@ -211,6 +173,8 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
         path=reader.path,
         text=reader.text,
         table=_table(reader, top),
+        structured=reader.flag_of(head, "structured"),
+        general=reader.flag_of(head, "general"),
     )
     if not loaded.samples:
         reader.wrong("no [[sample]]", hint="give each pattern a line that it takes")
@@ -220,7 +184,7 @@ def _format(reader: Reader, raw: dict[str, Any], folder: str) -> Format:
 def _table(reader: Reader, top: Mapping[str, Any]) -> Table | None:
     if "table" not in top:
         return None
-    raw = reader.table(top["table"], "table", ("header", "split", "field", "units"))
+    raw = reader.table(top["table"], "table", format_keys.names(format_keys.TABLE))
     given = {key: "".join(reader.texts_of(raw, key)) for key in raw}
     if "header" not in given:
         reader.wrong("[table] lacks header", "[table]")
@@ -234,69 +198,61 @@ def _table(reader: Reader, top: Mapping[str, Any]) -> Table | None:
     return None if reader.problems else Table(**given)
 
 
-def _patterns(
-    reader: Reader, top: Mapping[str, Any], kind: str | None, drop: frozenset[str]
-) -> Iterator[Pattern]:
-    tables = reader.tables_of(top, "pattern", _PATTERN)
-    if not tables:
-        reader.wrong("no [[pattern]]")
-    for nth, table in enumerate(tables):
-        shapes = [key for key in ("log_format", "regex", "json") if key in table]
-        if len(shapes) != 1:
-            reader.wrong(
-                "a pattern has one of log_format, regex, json", "[[pattern]]", nth=nth
-            )
-            continue
-        try:
-            plans = _plans(reader, table, shapes[0], drop)
-        except PatternError as error:
-            reader.wrong(str(error), "[[pattern]]", nth=nth)
-            continue
-        yield Pattern(
-            name=reader.text_of(table, "name", str(nth + 1)),
-            plans=plans,
-            kind=reader.text_of(table, "kind") or kind,
-            fixed=reader.table(table.get("set", {}), "set", tuple(COLUMNS)),
-            weak=reader.flag_of(table, "weak"),
-            single=reader.flag_of(table, "single"),
-            shared=reader.flag_of(table, "shared"),
-            more=reader.flag_of(table, "more"),
+def _told_fields(
+    reader: Reader, layouts: Sequence[Layout], given: Mapping[str, Field]
+) -> dict[str, Field]:
+    """Join what templates say of columns; one scale must do for all of them."""
+    found: dict[str, Field] = {}
+    for layout in layouts:
+        for column, field in layout.fields.items():
+            before = found.get(column)
+            if before is None or column in given:
+                found[column] = field
+                continue
+            if before.scale != field.scale:
+                reader.wrong(
+                    f"two patterns give {column} in different units",
+                    "[[pattern]]",
+                    hint=f"put one into a file of its own, or say {column} in [fields]",
+                )
+            sources = dict.fromkeys((*before.sources, *field.sources))
+            found[column] = Field(tuple(sources), before.scale)
+    return found
+
+
+def told_stamps(layouts: Sequence[Layout]) -> tuple[Stamp, ...]:
+    """Join the stamps of templates, each field with all of its spellings."""
+    found: dict[str, Stamp] = {}
+    for stamp in (stamp for layout in layouts for stamp in layout.stamps):
+        before = found.get(stamp.field)
+        spelt = (*before.formats, *stamp.formats) if before else stamp.formats
+        found[stamp.field] = Stamp(
+            stamp.field, tuple(dict.fromkeys(spelt)), start=stamp.start
         )
+    return tuple(found.values())
 
 
-def _plans(
-    reader: Reader, table: Mapping[str, Any], shape: str, drop: frozenset[str]
-) -> tuple[Plan, ...]:
-    if shape == "regex":
-        return (regex_plan("".join(reader.texts_of(table, "regex"))),)
-    if shape == "log_format":
-        text = "".join(reader.texts_of(table, "log_format"))
-        return (quote_plan(text, drop), regex_plan(log_regex(text)))
-    json = reader.table(table["json"], "json", _JSON)
-    values = json.get("values", {})
-    return (
-        json_plan(
-            JsonShape(
-                require=reader.texts_of(json, "require"),
-                one_of=reader.texts_of(json, "one_of"),
-                forbid=reader.texts_of(json, "forbid"),
-                keys=reader.texts_of(json, "keys"),
-                values={key: reader.texts_of(values, key) for key in values},
-                list_key=reader.text_of(json, "list_key"),
-            )
-        ),
+def told_upstream(layouts: Sequence[Layout]) -> Upstream | None:
+    """Join the upstream fields of templates."""
+    found = [layout.upstream for layout in layouts if layout.upstream is not None]
+    if not found:
+        return None
+    return Upstream(
+        connect=tuple(dict.fromkeys(name for one in found for name in one.connect)),
+        header=tuple(dict.fromkeys(name for one in found for name in one.header)),
+        response=tuple(dict.fromkeys(name for one in found for name in one.response)),
+        peer=tuple(dict.fromkeys(name for one in found for name in one.peer)),
+        scale=found[0].scale,
     )
 
 
-def _extracts(reader: Reader, top: Mapping[str, Any]) -> Iterator[Extract]:
-    tables = reader.tables_of(top, "extract", ("from", "regex"))
-    for nth, table in enumerate(tables):
-        try:
-            plan = regex_plan("".join(reader.texts_of(table, "regex")))
-        except PatternError as error:
-            reader.wrong(str(error), "[[extract]]", nth=nth)
-            continue
-        yield Extract(reader.text_of(table, "from", "message"), plan)
+def _told_reasons(layouts: Sequence[Layout]) -> dict[str, Field]:
+    found: dict[str, Field] = {}
+    for name, field in (item for layout in layouts for item in layout.reason.items()):
+        before = found.get(name, Field(()))
+        sources = dict.fromkeys((*before.sources, *field.sources))
+        found[name] = Field(tuple(sources))
+    return found
 
 
 def _fields(
@@ -308,17 +264,26 @@ def _fields(
         return
     for column, value in raw.items():
         table = value if isinstance(value, dict) else {"from": value}
-        more = ("along",) if what == "reason" else ()
-        table = reader.table(table, column, (*_FIELD, *more))
+        keys = format_keys.REASON if what == "reason" else format_keys.FIELD
+        table = reader.table(table, column, format_keys.names(keys))
         sources = reader.texts_of(table, "from")
         for source in sources:
-            for name in names_in(source):
+            for name in names_in(source, groups):
                 if name not in groups:
-                    reader.wrong(f"no pattern has the field {name!r}", column)
+                    reader.wrong(
+                        f"no pattern has the field {name!r}",
+                        column,
+                        at=(what, column),
+                        hint=_near(name, groups),
+                    )
         scale = _scale(reader, table, 1, column)
         kind = reader.text_of(table, "as")
         if kind not in KINDS:
-            reader.wrong("as must be number, ratio, time or duration", column)
+            reader.wrong(
+                "as must be number, ratio, time or duration",
+                column,
+                at=(what, column, "as"),
+            )
         values, join = table.get("values"), table.get("join")
         along = reader.flag_of(table, "along")
         yield column, Field(sources, scale, kind, values, join, along)
@@ -344,43 +309,78 @@ def _upstream(reader: Reader, table: Mapping[str, Any]) -> Upstream:
     )
 
 
-def names_in(source: str) -> list[str]:
-    """Give the fields of a source: `a`, `a.key` of JSON, or `a b` joined by a space."""
-    return [name.partition(".")[0] for name in source.split(" ")]
+def names_in(source: str, known: Collection[str] = ()) -> list[str]:
+    """Give the fields of a source: `a`, `a.key` of JSON, or `a b` joined by a space.
+
+    A name with a dot that is `known` is a field of that name.
+    """
+    names = source.split(" ")
+    return [one if one in known else one.partition(".")[0] for one in names]
 
 
 def _stamps(
     reader: Reader, top: Mapping[str, Any], groups: set[str]
 ) -> Iterator[Stamp]:
-    for nth, table in enumerate(
-        reader.tables_of(top, "time", ("field", "formats", "marks"))
-    ):
+    keys = format_keys.names(format_keys.TIME)
+    for nth, table in enumerate(reader.tables_of(top, "time", keys)):
         field = reader.text_of(table, "field")
         if not set(names_in(field)) <= groups:
-            reader.wrong(f"no pattern has the field {field!r}", "[[time]]", nth=nth)
+            reader.wrong(
+                f"no pattern has the field {field!r}",
+                "[[time]]",
+                nth=nth,
+                at=path_of(table, "field"),
+                hint=_near(field, groups),
+            )
         formats = reader.texts_of(table, "formats")
-        for one in formats:
-            if not one.startswith("%") and one not in EPOCHS:
+        for number, one in enumerate(formats):
+            if not one.startswith("[") and "%" not in one and one not in EPOCHS:
                 hint = f"a strptime format, or one of {', '.join(EPOCHS)}"
-                reader.wrong(f"no time format: {one!r}", "[[time]]", nth=nth, hint=hint)
+                reader.wrong(
+                    f"no time format: {one!r}",
+                    "[[time]]",
+                    nth=nth,
+                    hint=hint,
+                    at=path_of(table, "formats", number),
+                )
         marks = reader.text_of(table, "marks")
-        if marks not in _MARKS:
-            reader.wrong("marks must be start or end", "[[time]]", nth=nth)
+        if marks not in MARKS:
+            reader.wrong(
+                "marks must be start or end",
+                "[[time]]",
+                nth=nth,
+                at=path_of(table, "marks"),
+            )
         yield Stamp(field, formats, start=marks == "start")
 
 
 def _samples(reader: Reader, top: Mapping[str, Any], what: str) -> Iterator[Sample]:
-    more = ("expect", "pattern") if what == "sample" else ()
-    allowed = ("line", "header", *more)
-    for nth, table in enumerate(reader.tables_of(top, what, allowed)):
-        at = reader.line_of(f"[[{what}]]", nth) or 1
+    keys = format_keys.SAMPLE if what == "sample" else format_keys.REJECT
+    tables = reader.tables_of(top, what, format_keys.names(keys))
+    heads = [
+        reader.text.count("\n", 0, found.start()) + 1
+        for found in re.finditer(rf"(?m)^[ \t]*\[\[{what}\]\]", reader.text)
+    ]
+    for nth, table in enumerate(tables):
         if "line" not in table:
-            reader.wrong(f"[[{what}]] lacks line", f"[[{what}]]", nth=nth)
+            reader.wrong(
+                f"[[{what}]] lacks line", f"[[{what}]]", nth=nth, at=path_of(table)
+            )
             continue
         yield Sample(
             line=reader.text_of(table, "line"),
             expect=table.get("expect", {}),
             pattern=reader.text_of(table, "pattern") or None,
-            at=at,
+            at=heads[nth] if nth < len(heads) else 1,
             header=reader.text_of(table, "header"),
+            number=nth,
         )
+
+
+def _near(name: str, known: set[str]) -> str:
+    import difflib  # noqa: PLC0415 - only where something is wrong
+
+    near = difflib.get_close_matches(name, sorted(known), 1)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"fields: {', '.join(sorted(known))}" if known else ""

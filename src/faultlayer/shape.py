@@ -1,7 +1,8 @@
 """What a format file says, in types: fields, stamps, patterns, samples."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from faultlayer.compile import Plan
@@ -46,17 +47,23 @@ class Upstream:
     scale: float = 1000.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)  # no slots: what was made is kept in `__dict__`
 class Extract:
     """A second look into a field: groups fill columns that are still null."""
 
     source: str
-    plan: Plan
+    names: tuple[str, ...]
+    make: Callable[[], Plan]
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The compiled regex, made when it is first needed."""
+        return self.make()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Pattern:
-    """One line shape of a format, with the plans that take it, fastest first.
+    """One line shape of a format; `names` are the fields that it captures.
 
     `weak`: such a line only begins a record where it cannot go on with one.
     `single`: never followed by lines of the same record.
@@ -65,13 +72,19 @@ class Pattern:
     """
 
     name: str
-    plans: tuple[Plan, ...]
+    names: tuple[str, ...]
+    make: Callable[[], tuple[Plan, ...]]
     kind: str | None
     fixed: Mapping[str, str]
     weak: bool
     single: bool
     shared: bool
     more: bool
+
+    @cached_property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plans that take its lines, fastest first, made when first needed."""
+        return self.make()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,7 @@ class Sample:
     pattern: str | None
     at: int
     header: str = ""
+    number: int = 0  # which of the file's samples or look-alikes, from 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +128,5 @@ class Format:
     path: str
     text: str
     table: Table | None = None
+    structured: bool = False
+    general: bool = False

@@ -1,0 +1,149 @@
+"""The keys of format files, once: what each is, which values it may have, what it means.
+
+The loader, `parsers/format.schema.json` and its like come from here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+LAYERS: Final = ("model", "harness", "quota")
+FRAMINGS: Final = ("line", "traceback", "prefix")
+MARKS: Final = ("", "start", "end")
+KINDS: Final = ("", "number", "ratio", "time", "duration")
+EPOCHS: Final = ("epoch", "epoch_s", "epoch_ms", "epoch_us", "uptime_s")
+SPLITS: Final = ("spaces", "comma")
+ESCAPES: Final = ("default", "json", "none")
+#: What says how a line looks; a pattern has one of them.
+SHAPES: Final = (
+    "log_format",
+    "regex",
+    "json",
+    "envoy_format",
+    "haproxy_format",
+    "apache_format",
+    "python_format",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key: `type` is text, texts, flag, number, table, any, or the name of a table.
+
+    `values` are the only ones that it may have.
+    """
+
+    name: str
+    type: str
+    doc: str
+    values: Sequence[str] = ()
+    required: bool = False
+
+
+FORMAT: Final = (
+    Key("name", "text", "The name of the file, without .toml.", required=True),
+    Key("layer", "text", "The layer whose log it is.", LAYERS, required=True),
+    Key("component", "text", "The program that writes it.", required=True),
+    Key("title", "text", "What it is, for the reader.", required=True),
+    Key("url", "text", "Where the format is described."),
+    Key("misses", "text", "What this format does not take, for the reader."),
+    Key("framing", "text", "How lines become records.", FRAMINGS),
+    Key("kind", "text", "The kind of every event, where each line says the same."),
+    Key("weak", "flag", "Asked only where no other format fits."),
+    Key("shares", "texts", "Formats of programs that write to the same file."),
+    Key("pairs", "text", "A field whose key=value pairs fill columns and attrs."),
+    Key("structured", "flag", "Fields of a structured logger join its message."),
+    Key("general", "flag", "Asked after all formats of one program."),
+    Key("engine_ids", "flag", "An engine's prefix is not part of the request id."),
+    Key("escapes", "flag", "Bytes are written as \\xHH, as nginx does."),
+    Key("raw_json", "texts", "JSON fields that go to attrs as they are."),
+    Key("drop", "texts", "Fields that are not worth keeping in attrs."),
+)
+PATTERN: Final = (
+    Key("name", "text", "For samples and messages."),
+    Key("log_format", "texts", "The nginx log_format, as its configuration has it."),
+    Key("escape", "text", "How that log_format escapes.", ESCAPES),
+    Key("regex", "texts", "The whole line, with named groups; strings are joined."),
+    Key("json", "pattern.json", "A line that is a JSON object."),
+    Key("envoy_format", "any", "Envoy's access log format: a string or a table."),
+    Key("haproxy_format", "texts", "HAProxy's log-format, or httplog, tcplog, clf."),
+    Key("apache_format", "texts", "Apache's LogFormat, or common, combined."),
+    Key("python_format", "texts", "A format of Python's logging, in any style."),
+    Key("datefmt", "text", "The datefmt that goes with it."),
+    Key("kind", "text", "The kind of its events."),
+    Key("set", "columns", "Columns with a fixed value."),
+    Key("weak", "flag", "Begins a record only where it cannot go on with one."),
+    Key("single", "flag", "No line goes on with it."),
+    Key("shared", "flag", "Tells nothing about which program wrote the file."),
+    Key("more", "flag", "Never begins a record."),
+)
+JSON: Final = (
+    Key("require", "texts", "Keys that must all be there."),
+    Key("one_of", "texts", "Keys of which one must be there."),
+    Key("any_of", "groups", "Groups of keys; one of each must be there."),
+    Key("forbid", "texts", "Keys that must not be there."),
+    Key("keys", "texts", "Further keys that the format reads."),
+    Key("values", "values", "Keys and the values that each may have."),
+    Key("list_key", "text", "The key at which a line that is an array is read."),
+)
+TIME: Final = (
+    Key("field", "text", "The field with the stamp.", required=True),
+    Key("formats", "texts", "Its spellings: strptime, or epoch_s and its like."),
+    Key("marks", "text", "Whether a stamp is the end of the exchange.", MARKS),
+)
+UPSTREAM: Final = (
+    Key("connect", "texts", "Fields with the times to connect."),
+    Key("header", "texts", "Fields with the times to the header."),
+    Key("response", "texts", "Fields with the times to the end."),
+    Key("peer", "texts", "Fields that say who was tried."),
+    Key("scale", "number", "Factor that brings the times to ms; 1000 for seconds."),
+)
+FIELD: Final = (
+    Key("from", "texts", "Fields: the first that says something."),
+    Key("scale", "number", "Factor: 1000 for seconds in a column of ms."),
+    Key("as", "text", "How it is brought to one form.", KINDS),
+    Key("values", "map", "What is written, and what it becomes."),
+    Key("join", "text", "Joins all fields with this between."),
+)
+REASON: Final = (
+    *FIELD,
+    Key("along", "flag", "Counts only where another field says something."),
+)
+TABLE: Final = (
+    Key("header", "text", "Regex of the line with the names.", required=True),
+    Key("split", "text", "What separates the cells.", SPLITS),
+    Key("field", "text", "Regex of a name, in which a group is kept."),
+    Key("units", "text", "Regex of a second line, with the units."),
+)
+EXTRACT: Final = (
+    Key("from", "text", "The field to look into; by default the message."),
+    Key("regex", "texts", "Its groups fill columns that are still empty."),
+)
+SAMPLE: Final = (
+    Key("line", "text", "A record, of one or more lines.", required=True),
+    Key("header", "text", "The header of the table that it stands in."),
+    Key("expect", "expect", "The event that it becomes."),
+    Key("pattern", "text", "The pattern that must take it."),
+)
+REJECT: Final = (
+    Key("line", "text", "A line that no pattern of this file may take.", required=True),
+    Key("header", "text", "The header of the table that it stands in."),
+)
+TOP: Final = (
+    Key("format", "format", "What it is.", required=True),
+    Key("table", "table_rows", "Lines below a header that names their cells."),
+    Key("time", "time*", "Where the time is; of several the first with a value."),
+    Key("pattern", "pattern*", "What lines look like.", required=True),
+    Key("fields", "fields", "Event columns and the fields that fill them."),
+    Key("attrs", "attrs", "Names in attrs and the fields that fill them."),
+    Key("upstream", "upstream", "Times of upstreams, as nginx's lists have them."),
+    Key("reason", "reasons", "What an access record itself says of its end."),
+    Key("extract", "extract*", "A second look into a field."),
+    Key("sample", "sample*", "A record and what it becomes.", required=True),
+    Key("reject", "reject*", "A look-alike."),
+)
+
+
+def names(keys: Sequence[Key]) -> list[str]:
+    """Give the names of keys."""
+    return [key.name for key in keys]

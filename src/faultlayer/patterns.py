@@ -1,0 +1,220 @@
+"""Reads the patterns of a format file; what they compile to is made when it is needed."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+from faultlayer import format_keys, schema
+from faultlayer.compile import (
+    JsonShape,
+    PatternError,
+    Plan,
+    json_plan,
+    log_regex,
+    quote_plan,
+    regex_plan,
+    tokens,
+)
+from faultlayer.definitions import Reader, path_of
+from faultlayer.dialects import apache, envoy, haproxy, nginx, python_logging
+from faultlayer.dialects.template import Layout
+from faultlayer.shape import Extract, Pattern
+
+COLUMNS: Final = {column.name: column.type for column in schema.EVENTS_RAW}
+_GROUP: Final = re.compile(r"(?<!\\)(?:\\\\)*\(\?P<(\w+)>")
+_ONE_OF: Final = ", ".join(format_keys.SHAPES)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A pattern, and what its template says of the fields, when it has a template."""
+
+    pattern: Pattern
+    layout: Layout | None
+
+
+def patterns(
+    reader: Reader,
+    top: Mapping[str, Any],
+    kind: str | None,
+    drop: frozenset[str],
+    *,
+    trusted: bool,
+) -> Iterator[Read]:
+    """Read `[[pattern]]`; what is not `trusted` is compiled at once."""
+    tables = reader.tables_of(top, "pattern", format_keys.names(format_keys.PATTERN))
+    if not tables:
+        reader.wrong("no [[pattern]]")
+    for nth, table in enumerate(tables):
+        shapes = [key for key in format_keys.SHAPES if key in table]
+        if len(shapes) != 1:
+            reader.wrong(
+                f"a pattern has one of {_ONE_OF}",
+                "[[pattern]]",
+                nth=nth,
+                at=path_of(table),
+            )
+            continue
+        shape = shapes[0]
+        try:
+            names, make, layout = _shape(reader, table, shape, drop)
+            if not trusted:
+                make = partial(_untrusted, make())
+        except PatternError as error:
+            _tell(reader, error, table, shape, nth)
+            continue
+        yield Read(
+            Pattern(
+                name=reader.text_of(table, "name", str(nth + 1)),
+                names=names,
+                make=make,
+                kind=reader.text_of(table, "kind") or kind,
+                fixed=reader.table(table.get("set", {}), "set", tuple(COLUMNS)),
+                weak=reader.flag_of(table, "weak"),
+                single=reader.flag_of(table, "single"),
+                shared=reader.flag_of(table, "shared"),
+                more=reader.flag_of(table, "more"),
+            ),
+            layout,
+        )
+
+
+def _untrusted(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
+    """Leave lines to polars alone: its regexes take linear time, those of Python may not."""
+    return tuple(replace(plan, may_take=_always) for plan in plans)
+
+
+def _always(_: str) -> bool:
+    return True
+
+
+def _tell(
+    reader: Reader, error: PatternError, table: Mapping[str, Any], key: str, nth: int
+) -> None:
+    index = None
+    if key == "regex":
+        found = re.search(r" at position (\d+)", str(error))
+        index = int(found.group(1)) if found else 0
+    reader.wrong(
+        str(error), "[[pattern]]", nth=nth, at=path_of(table, key), index=index
+    )
+
+
+_Shape = tuple[tuple[str, ...], Callable[[], tuple[Plan, ...]], Layout | None]
+
+
+def _shape(
+    reader: Reader, table: Mapping[str, Any], shape: str, drop: frozenset[str]
+) -> _Shape:
+    """Give the fields of a pattern, what makes its plans, and the layout it was told."""
+    if shape == "json":
+        json = json_shape(reader, table)
+        return _json_names(json), partial(_json_plans, json), None
+    if shape == "regex":
+        regex = "".join(reader.texts_of(table, "regex"))
+        names = tuple(dict.fromkeys(_GROUP.findall(regex)))
+        return names, partial(_regex_plans, (regex,)), None
+    if shape == "log_format":
+        return _log_format(reader, table, drop)
+    layout = _layout(reader, table, shape)
+    return (*_planned(layout), layout)
+
+
+def _layout(reader: Reader, table: Mapping[str, Any], shape: str) -> Layout:
+    if shape == "envoy_format":
+        value = table[shape]
+        if isinstance(value, list):
+            value = "".join(reader.texts_of(table, shape))
+        return envoy.layout(value)
+    text = "".join(reader.texts_of(table, shape))
+    if shape == "haproxy_format":
+        return haproxy.layout(text)
+    if shape == "apache_format":
+        return apache.layout(text)
+    return python_logging.layout(text, reader.text_of(table, "datefmt"))
+
+
+def _log_format(
+    reader: Reader, table: Mapping[str, Any], drop: frozenset[str]
+) -> _Shape:
+    text = "".join(reader.texts_of(table, "log_format"))
+    escape = reader.text_of(table, "escape", "default")
+    if nginx.is_json(text) or escape != "default":
+        layout = nginx.layout(text, escape)
+        return (*_planned(layout), layout)
+    # The strict reading: it splits at quotes, so every variable is found for certain.
+    found = [token.name for token in tokens(text) if token.name]
+    names = tuple(name for name in found if name not in drop)
+    return names, partial(_quote_plans, text, drop), nginx.layout(text)
+
+
+def _planned(
+    layout: Layout,
+) -> tuple[tuple[str, ...], Callable[[], tuple[Plan, ...]]]:
+    if layout.json is not None:
+        return _json_names(layout.json), partial(_json_plans, layout.json)
+    return layout.names, partial(_regex_plans, layout.regexes)
+
+
+def _regex_plans(regexes: tuple[str, ...]) -> tuple[Plan, ...]:
+    return tuple(regex_plan(regex) for regex in regexes)
+
+
+def _quote_plans(log_format: str, drop: frozenset[str]) -> tuple[Plan, ...]:
+    return (quote_plan(log_format, drop), regex_plan(log_regex(log_format)))
+
+
+def _json_plans(shape: JsonShape) -> tuple[Plan, ...]:
+    return (json_plan(shape),)
+
+
+def _json_names(shape: JsonShape) -> tuple[str, ...]:
+    found = (
+        *(*shape.keys, *shape.require, *shape.one_of, *shape.forbid),
+        *(key for group in shape.any_of for key in group),
+        *shape.values,
+    )
+    names = dict.fromkeys(found)
+    if shape.list_key:
+        names[shape.list_key] = None
+    if not names:
+        msg = "json names no key"
+        raise PatternError(msg)
+    return tuple(names)
+
+
+def json_shape(reader: Reader, table: Mapping[str, Any]) -> JsonShape:
+    """Read `json` of a pattern."""
+    json = reader.table(table["json"], "json", format_keys.names(format_keys.JSON))
+    values = json.get("values", {})
+    return JsonShape(
+        require=reader.texts_of(json, "require"),
+        one_of=reader.texts_of(json, "one_of"),
+        any_of=reader.groups_of(json, "any_of"),
+        forbid=reader.texts_of(json, "forbid"),
+        keys=reader.texts_of(json, "keys"),
+        values={key: reader.texts_of(values, key) for key in values},
+        list_key=reader.text_of(json, "list_key"),
+    )
+
+
+def extracts(
+    reader: Reader, top: Mapping[str, Any], *, trusted: bool
+) -> Iterator[Extract]:
+    """Read `[[extract]]`."""
+    tables = reader.tables_of(top, "extract", format_keys.names(format_keys.EXTRACT))
+    for nth, table in enumerate(tables):
+        regex = "".join(reader.texts_of(table, "regex"))
+        names = tuple(dict.fromkeys(_GROUP.findall(regex)))
+        one = Extract(
+            reader.text_of(table, "from", "message"), names, partial(regex_plan, regex)
+        )
+        try:
+            if not trusted:
+                _ = one.plan
+        except PatternError as error:
+            _tell(reader, error, table, "regex", nth)
+            continue
+        yield one
