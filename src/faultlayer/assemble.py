@@ -59,7 +59,7 @@ class Assembly:
             first = detect.order_of(self._definitions, choices)
             names = {one.name for one, _ in first}
             others: Order = [
-                (one, [p for p in one.patterns if not (p.weak or p.shared or p.more)])
+                (one, [p for p in one.patterns if not (p.weak or p.shared)])
                 for one in self._definitions.formats
                 if one.name not in names and not one.weak and not self._detection.forced
             ]

@@ -279,7 +279,13 @@ def _score(format_: Format, text: pl.Series) -> _Score:
 
 def _order(score: _Score) -> tuple[int, ...]:
     """Give the patterns, those that take most first: a file has one reading."""
-    return tuple(sorted(score.hits, key=lambda number: (-score.hits[number], number)))
+    rest = [pattern.rest for pattern in score.format.patterns]
+    return tuple(
+        sorted(
+            score.hits,
+            key=lambda at: (rest[at], 0 if rest[at] else -score.hits[at], at),
+        )
+    )
 
 
 def order_of(definitions: Definitions, choices: Sequence[Choice]) -> Order:
@@ -318,6 +324,7 @@ def _stamps(format_: Format, text: pl.Series) -> pl.DataFrame:
 def _zone(score: _Score, part: pl.DataFrame, text: pl.Series) -> int | None:
     """Give the zone of naive stamps from those of the wrapper."""
     found = _stamps(score.format, text).filter(~pl.col("zoned"))
+    found = found.filter(~stamps.since_start(pl.col("ts"), pl.col("zoned")))
     outer = part.get_column("outer").gather(found.get_column("row"))
     pairs = found.with_columns(outer.alias("outer"))
     ts = pl.when("yearless").then(stamps.nearest_year(pl.col("ts"), pl.col("outer")))

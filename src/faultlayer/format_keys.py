@@ -11,7 +11,14 @@ LAYERS: Final = ("model", "harness", "quota")
 FRAMINGS: Final = ("line", "traceback", "prefix")
 MARKS: Final = ("", "start", "end")
 KINDS: Final = ("", "number", "ratio", "time", "duration")
-EPOCHS: Final = ("epoch", "epoch_s", "epoch_ms", "epoch_us", "uptime_s")
+EPOCHS: Final = (
+    "epoch",
+    "epoch_s",
+    "epoch_ms",
+    "epoch_us",
+    "uptime_s",
+    "uptime_m_s_ms_us",
+)
 SPLITS: Final = ("spaces", "comma")
 ESCAPES: Final = ("default", "json", "none")
 #: What says how a line looks; a pattern has one of them.
@@ -76,6 +83,7 @@ PATTERN: Final = (
     Key("single", "flag", "No line goes on with it."),
     Key("shared", "flag", "Tells nothing about which program wrote the file."),
     Key("more", "flag", "Never begins a record."),
+    Key("rest", "flag", "Takes what the others leave, however much that is."),
 )
 JSON: Final = (
     Key("require", "texts", "Keys that must all be there."),

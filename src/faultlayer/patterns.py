@@ -76,6 +76,7 @@ def patterns(
                 single=reader.flag_of(table, "single"),
                 shared=reader.flag_of(table, "shared"),
                 more=reader.flag_of(table, "more"),
+                rest=reader.flag_of(table, "rest"),
             ),
             layout,
         )

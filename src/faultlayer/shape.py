@@ -69,6 +69,7 @@ class Pattern:
     `single`: never followed by lines of the same record.
     `shared`: says nothing about which program wrote the file.
     `more`: never begins a record; tells whose record it goes on with.
+    `rest`: takes what the others of its format leave, however much that is.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Pattern:
     single: bool
     shared: bool
     more: bool
+    rest: bool
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:

@@ -18,6 +18,11 @@ _UNITS: Final = {
     "epoch_ms": 1000,
     "epoch_us": 1,
 }
+# llama.cpp: minutes.seconds.milliseconds.microseconds since its start.
+_PARTS: Final = r"^(?P<m>\d+)\.(?P<s>\d{2})\.(?P<ms>\d{3})\.(?P<us>\d{3})$"
+_PART_NAMES: Final = ("m", "s", "ms", "us")
+_UPTIMES: Final = ("uptime_s", "uptime_m_s_ms_us")
+_FIRST_YEAR_US: Final = 366 * 86_400 * _SECOND
 _FIXED: Final = re.compile(r"%\.?([369])f")
 
 
@@ -33,7 +38,12 @@ class Spelling:
 
 
 def spelling(format_: str) -> Spelling:
-    """Read a strptime format or one of `epoch_s`, `epoch_ms`, `epoch_us`, `uptime_s`."""
+    """Read a strptime format or one of `epoch_s`, `epoch_ms`, `epoch_us`, `uptime_s`.
+
+    `uptime_m_s_ms_us` is what llama.cpp writes: `0.41.568.358`.
+    """
+    if format_ == _UPTIMES[1]:
+        return Spelling(format_, False, True, True, 1)
     if format_ in _UNITS:
         precision = 0 if format_.endswith("_s") else _UNITS[format_]
         return Spelling(format_, format_ != "uptime_s", True, True, precision)
@@ -104,12 +114,19 @@ def nothing(size: int) -> pl.DataFrame:
 
 
 def _parsed(text: pl.Expr, kind: Spelling) -> pl.Expr:
+    if kind.format == _UPTIMES[1]:
+        parts = text.str.extract_groups(_PARTS).struct
+        m, s, ms, us = (parts.field(one).cast(pl.Int64) for one in _PART_NAMES)
+        return (((m * 60 + s) * 1000 + ms) * 1000 + us).cast(pl.Datetime("us"))
     if kind.format in _UNITS:
         value = text.cast(pl.Float64, strict=False)
         value = pl.when(value.is_between(0, 4e15)).then(value)
         us = (value * _UNITS[kind.format]).round().cast(pl.Int64, strict=False)
         return us.cast(pl.Datetime("us"))
     format_ = kind.format
+    if format_.startswith("%m%d"):
+        # PyTorch writes no zero before the month: 219 is the 19th of February.
+        text = text.str.replace(r"^(\d{3})\b", "0$1")
     if not kind.year:
         text = pl.concat_str(pl.lit(f"{_BASE_YEAR} "), text)
         format_ = f"%Y {format_}"
@@ -130,6 +147,11 @@ def _precision(text: pl.Expr, kind: Spelling) -> pl.Expr:
 
 
 # ---------------------------------------------------------------- years and zones
+
+
+def since_start(ts: pl.Expr, zoned: pl.Expr) -> pl.Expr:
+    """Tell which stamps count from a start: they stand for 1970, and no zone mends them."""
+    return ~zoned & (ts.dt.epoch("us") < _FIRST_YEAR_US)
 
 
 @dataclass(slots=True)

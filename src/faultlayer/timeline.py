@@ -92,6 +92,8 @@ class Timeline:
     def _repaired(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Repair naive stamps by those of the wrapper; without one take the wrapper's."""
         outer, ts = pl.col("outer"), pl.col("ts")
+        counted = outer.is_not_null() & stamps.since_start(ts, pl.col("zoned"))
+        rows = rows.with_columns(pl.when(~counted.fill_null(value=False)).then("ts"))
         zone = (
             pl.col("stream").replace_strict(
                 list(self.zones),
