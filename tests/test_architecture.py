@@ -14,7 +14,7 @@ pytestmark = pytest.mark.checkout
 # rows above its own; modules of one row do not import each other. `clocks.*` is every
 # module of the package, which may import each other.
 TIERS = """
-errors format_keys schema toml_places
+errors format_keys literals schema toml_places
 assets definitions durations frame jsonl masking rotation span stamps wording
 decode find
 blocks

@@ -13,6 +13,7 @@ from faultlayer.blocks import Block, open_source
 from faultlayer.errors import UsageError
 from faultlayer.find import Source
 from faultlayer.formats import Format
+from faultlayer.literals import Sight
 from faultlayer.signatures import Signatures
 from faultlayer.tables import Reading, Tables
 from faultlayer.take import Order, all_rows, take
@@ -229,8 +230,9 @@ def _text_of(part: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
 def _scores(
     text: pl.Series, definitions: Definitions, forced: str | None
 ) -> list[_Score]:
+    sight = Sight(text.to_list())
     return [
-        _score(format_, text)
+        _score(format_, text, sight)
         for format_ in definitions.formats
         if forced is None or format_.name == forced
     ]
@@ -265,8 +267,9 @@ def _ranked(
     return ranked
 
 
-def _score(format_: Format, text: pl.Series) -> _Score:
-    hits, _ = take(text, [(format_, format_.patterns)])
+def _score(format_: Format, text: pl.Series, sight: Sight) -> _Score:
+    likely = [one for one in format_.patterns if sight.may_hold(one.hint)]
+    hits, _ = take(text, [(format_, likely)])
     score = _Score(format_, hits=dict.fromkeys(range(len(format_.patterns)), 0))
     for hit in hits:
         count = len(hit.fields)

@@ -20,6 +20,7 @@ from faultlayer.compile import (
 from faultlayer.definitions import Reader, path_of
 from faultlayer.dialects import apache, envoy, haproxy, nginx, python_logging
 from faultlayer.dialects.template import Layout
+from faultlayer.literals import Hint, hint
 from faultlayer.shape import Extract, Pattern
 
 COLUMNS: Final = {column.name: column.type for column in schema.EVENTS_RAW}
@@ -59,7 +60,7 @@ def patterns(
             continue
         shape = shapes[0]
         try:
-            names, make, layout = _shape(reader, table, shape, drop)
+            names, make, hinted, layout = _shape(reader, table, shape, drop)
             if not trusted:
                 make = partial(_untrusted, make())
         except PatternError as error:
@@ -70,6 +71,7 @@ def patterns(
                 name=reader.text_of(table, "name", str(nth + 1)),
                 names=names,
                 make=make,
+                hinted=hinted,
                 kind=reader.text_of(table, "kind") or kind,
                 fixed=reader.table(table.get("set", {}), "set", tuple(COLUMNS)),
                 weak=reader.flag_of(table, "weak"),
@@ -103,20 +105,22 @@ def _tell(
     )
 
 
-_Shape = tuple[tuple[str, ...], Callable[[], tuple[Plan, ...]], Layout | None]
+_Planned = tuple[tuple[str, ...], Callable[[], tuple[Plan, ...]], Callable[[], Hint]]
+_Shape = tuple[
+    tuple[str, ...], Callable[[], tuple[Plan, ...]], Callable[[], Hint], Layout | None
+]
 
 
 def _shape(
     reader: Reader, table: Mapping[str, Any], shape: str, drop: frozenset[str]
 ) -> _Shape:
-    """Give the fields of a pattern, what makes its plans, and the layout it was told."""
+    """Give a pattern's fields, what makes its plans and its hint, the layout it was told."""
     if shape == "json":
-        json = json_shape(reader, table)
-        return _json_names(json), partial(_json_plans, json), None
+        return (*_of_json(json_shape(reader, table)), None)
     if shape == "regex":
         regex = "".join(reader.texts_of(table, "regex"))
         names = tuple(dict.fromkeys(_GROUP.findall(regex)))
-        return names, partial(_regex_plans, (regex,)), None
+        return names, partial(_regex_plans, (regex,)), partial(hint, regex), None
     if shape == "log_format":
         return _log_format(reader, table, drop)
     layout = _layout(reader, table, shape)
@@ -148,15 +152,22 @@ def _log_format(
     # The strict reading: it splits at quotes, so every variable is found for certain.
     found = [token.name for token in tokens(text) if token.name]
     names = tuple(name for name in found if name not in drop)
-    return names, partial(_quote_plans, text, drop), nginx.layout(text)
+    plans = partial(_quote_plans, text, drop)
+    return names, plans, lambda: hint(log_regex(text)), nginx.layout(text)
 
 
-def _planned(
-    layout: Layout,
-) -> tuple[tuple[str, ...], Callable[[], tuple[Plan, ...]]]:
+def _planned(layout: Layout) -> _Planned:
     if layout.json is not None:
-        return _json_names(layout.json), partial(_json_plans, layout.json)
-    return layout.names, partial(_regex_plans, layout.regexes)
+        return _of_json(layout.json)
+    plans = partial(_regex_plans, layout.regexes)
+    return layout.names, plans, partial(hint, layout.regexes[-1])
+
+
+def _of_json(shape: JsonShape) -> _Planned:
+    keys = ("",) if shape.list_key else shape.require
+    longest = max(keys, key=len, default="")
+    seen = Hint(f'"{longest}"' if longest else "", r"[\s\[{]")
+    return _json_names(shape), partial(_json_plans, shape), lambda: seen
 
 
 def _regex_plans(regexes: tuple[str, ...]) -> tuple[Plan, ...]:

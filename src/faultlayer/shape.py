@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from faultlayer.compile import Plan
+from faultlayer.literals import Hint
 from faultlayer.tables import Table
 
 
@@ -75,6 +76,7 @@ class Pattern:
     name: str
     names: tuple[str, ...]
     make: Callable[[], tuple[Plan, ...]]
+    hinted: Callable[[], Hint]
     kind: str | None
     fixed: Mapping[str, str]
     weak: bool
@@ -87,6 +89,11 @@ class Pattern:
     def plans(self) -> tuple[Plan, ...]:
         """The plans that take its lines, fastest first, made when first needed."""
         return self.make()
+
+    @cached_property
+    def hint(self) -> Hint:
+        """What can be told of its lines without any plan."""
+        return self.hinted()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,4 +138,4 @@ class Format:
     text: str
     table: Table | None = None
     structured: bool = False
-    general: bool = False
+    general: int = 0  # the higher, the later it is tried
