@@ -175,6 +175,7 @@ def write_catalogue(path: Path) -> None:
     try:
         con.execute(f"ATTACH '{quoted}' AS catalogue (STORAGE_VERSION '{STORAGE}')")
         con.execute("USE catalogue")
+        con.execute("BEGIN")  # or each of hundreds of comments is synced on its own
         for name, columns in VIEWS.items():
             if name == "events":
                 body = _events_body()
@@ -184,6 +185,7 @@ def write_catalogue(path: Path) -> None:
                 body = _nothing(columns)
             con.execute(f"CREATE VIEW {name} AS {body}")
             _comment(con, name, columns)
+        con.execute("COMMIT")
         con.execute("USE memory")
         con.execute("DETACH catalogue")
     finally:

@@ -30,6 +30,7 @@ _MARKS: Final = bytes(code not in _USUAL for code in range(256))
 _LONGEST_NULL: Final = 18
 _OVERDRAFT: Final = 2  # a used ratio beyond it is taken for percent
 _HEX_ID: Final = 32
+_ZERO: Final = ord("0")
 _UUID: Final = r"(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 SEVERITIES: Final = {
     # One letter: glog, as in `[rank0]:[E1103 ...`.
@@ -37,6 +38,13 @@ SEVERITIES: Final = {
     "w": "warning",
     "e": "error",
     "f": "critical",
+    # Three or four letters: zerolog, logrus.
+    "trc": "debug",
+    "dbg": "debug",
+    "inf": "info",
+    "wrn": "warning",
+    "ftl": "critical",
+    "severe": "error",
     "trace": "debug",
     "debug": "debug",
     "info": "info",
@@ -62,17 +70,9 @@ def ids(logged: pl.Series, *, engine: bool = False) -> pl.DataFrame:
     With `engine`, one prefix of an engine (`chatcmpl-`) is taken off. `raw_request_id` is
     null where it says nothing else; `id_parts` is null where there is one id.
     """
-    frame = logged.to_frame("raw")
-    length = pl.col("raw").str.len_bytes()
     # Most ids are a plain uuid or token: only the others are looked at closely.
-    odd = (
-        (length <= _LONGEST_NULL)
-        | (length == _HEX_ID)
-        | pl.col("raw").str.starts_with("0000")
-        | _unusual(logged)
-    )
-    odd_rows = frame.select(odd.fill_null(value=False) | pl.lit(engine)).to_series()
-    rows = (odd_rows & logged.is_not_null()).arg_true()
+    looked_at = logged.is_not_null()
+    rows = (looked_at if engine else looked_at & _odd(logged)).arg_true()
     request_id = logged
     joined: pl.DataFrame | None = None
     if len(rows):
@@ -103,18 +103,29 @@ def ids(logged: pl.Series, *, engine: bool = False) -> pl.DataFrame:
     )
 
 
-def _unusual(logged: pl.Series) -> pl.Series:
-    """Tell which ids hold anything but digits, small letters and dashes."""
-    found = np.zeros(len(logged), dtype=np.bool_)
+def _odd(logged: pl.Series) -> pl.Series:
+    """Tell which ids may not be canonical yet, or stand for none.
+
+    That is: short, as long as bare hex, zeros at the start, or an unusual character.
+    """
     # One text of all ids: a regex for each of them costs three times as much.
     large = logged.to_arrow(compat_level=pl.CompatLevel.oldest())
     _, offsets, data = large.buffers()
-    if offsets is not None and data is not None:
-        starts = np.frombuffer(memoryview(offsets), np.int64)[large.offset :]
-        starts = starts[: len(logged) + 1]
-        text = bytes(memoryview(data)[starts[0] : starts[-1]])
-        bad = np.flatnonzero(np.frombuffer(text.translate(_MARKS), np.uint8))
-        found[np.searchsorted(starts - starts[0], bad, side="right") - 1] = True
+    if offsets is None or data is None:
+        return pl.repeat(True, len(logged), eager=True, dtype=pl.Boolean)
+    starts = np.frombuffer(memoryview(offsets), np.int64)[large.offset :]
+    starts = starts[: len(logged) + 1]
+    text = bytes(memoryview(data)[starts[0] : starts[-1]])
+    codes = np.frombuffer(text, np.uint8)
+    starts = starts - starts[0]
+    lengths = np.diff(starts)
+    found = (lengths <= _LONGEST_NULL) | (lengths == _HEX_ID)
+    zeros = np.flatnonzero(~found)
+    for place in range(4):
+        zeros = zeros[codes[starts[zeros] + place] == _ZERO]
+    found[zeros] = True
+    bad = np.flatnonzero(np.frombuffer(text.translate(_MARKS), np.uint8))
+    found[np.searchsorted(starts, bad, side="right") - 1] = True
     return pl.Series(found)
 
 
@@ -218,15 +229,16 @@ def undo_hex(
     rows = (escaped if taken is None else escaped.gather(taken)).arg_true()
     if not len(rows):
         return fields
+    texts = [name for name, dtype in fields.schema.items() if dtype == pl.String]
+    some = fields.select(pl.col(texts).gather(rows))
+    marked = some.select(pl.all().str.contains("\\x", literal=True))
     mended = []
-    for name, dtype in fields.schema.items():
-        if dtype == pl.String:
-            some = fields.get_column(name).gather(rows)
-            marked = some.str.contains("\\x", literal=True).fill_null(value=False)
-            if marked.any():
-                values = [_unescaped(one) for one in some.filter(marked).to_list()]
-                column = fields.get_column(name).clone()
-                mended.append(column.scatter(rows.filter(marked), values))
+    for name in marked.columns:
+        mask = marked.get_column(name)
+        if mask.any():
+            values = [_unescaped(one) for one in some.get_column(name).filter(mask)]
+            column = fields.get_column(name).clone()
+            mended.append(column.scatter(rows.filter(mask), values))
     return fields.with_columns(mended)
 
 
@@ -299,8 +311,9 @@ _ESCAPES: Final[Mapping[str, str]] = {
 def escaped(value: pl.Expr) -> pl.Expr:
     """Escape text for a JSON string."""
     needs = value.str.contains(r'[\x00-\x1f"\\]')
-    mended = value.str.replace_many(list(_ESCAPES), list(_ESCAPES.values()))
-    return pl.when(needs).then(mended).otherwise(value)
+    some = pl.when(needs).then(value)
+    mended = some.str.replace_many(list(_ESCAPES), list(_ESCAPES.values()))
+    return pl.coalesce(mended, value)
 
 
 # ---------------------------------------------------------------- upstream lists
@@ -335,20 +348,25 @@ def upstream(lists: Mapping[str, pl.Series], scale: float = 1000) -> pl.DataFram
     raw: list[pl.Series] = []
     if len(odd):
         few = logged.select(pl.all().gather(odd))
-        for name, values in _of_odd(few, reached).items():
-            columns[name] = columns[name].scatter(odd, values)
+        mended = _of_odd(few, reached)
         several = few.select(_several()).to_series()
         if several.any():
-            rows, lists_only = odd.filter(several), few.filter(several)
-            for name, values in _of_lists(lists_only, reached, scale).items():
-                columns[name] = columns[name].scatter(rows, values)
+            joined = few.filter(several)
+            for name, values in _of_lists(joined, reached, scale).items():
+                column = mended.get(name)
+                if column is None:
+                    column = times.get_column(name).gather(odd)
+                mended[name] = column.scatter(several.arg_true(), values)
+            rows = odd.filter(several)
             keys = {"connect": "uct", "header": "uht", "response": "urt"}
             raw = [
                 pl.repeat(None, size, eager=True, dtype=pl.String)
-                .scatter(rows, lists_only.get_column(part))
+                .scatter(rows, joined.get_column(part))
                 .alias(keys[part])
                 for part in present
             ]
+        for name, values in mended.items():
+            columns[name] = columns[name].scatter(odd, values)
     result = {f"upstream_{part}_ms": columns[part] for part in present}
     result["upstream_hops"] = columns["hops"]
     result["forwarded"] = columns["forwarded"]

@@ -111,7 +111,7 @@ def parse_source(
     events_path: Path,
     rejects_path: Path,
     *,
-    block_bytes: int = 8 << 20,
+    block_bytes: int = 12 << 20,
     tell: Callable[[int], None] | None = None,
 ) -> SourceResult:
     """Parse a source into two Parquet files and give its row of `sources`.
@@ -230,14 +230,14 @@ class Run:
         events = _with_columns(events)
         unnamed = events.get_column("kind").is_null()
         if self._signatures is not None and unnamed.any():
-            part = events.filter(unnamed)
+            at = unnamed.arg_true()
+            part = events[at] if len(at) < len(events) else events
             named = signatures.name_kinds(part, self._signatures)
             named = _canonical(named, self._definitions)
             if len(part) == len(events):
                 events = named
             else:
-                others = events.filter(~unnamed)
-                events = rows.in_order([others, named.select(events.columns)])
+                events = rows.replaced(events, at, named.select(events.columns))
         if self._signatures is not None and rows.REASON in events.columns:
             events = _reasoned(events, self._signatures)
         label = self._source.label

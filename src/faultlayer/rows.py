@@ -1,25 +1,14 @@
 """Turns what a pattern captured into event columns, a block at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
-import pyarrow as pa
 
-from faultlayer import durations, normalise, pairs, schema, stamps
+from faultlayer import durations, normalise, stamps, structured
 from faultlayer.formats import Field, Format, Pattern, names_in
+from faultlayer.structured import TYPES
 
-_TYPES: Final[Mapping[pa.DataType, type[pl.DataType]]] = {
-    pa.string(): pl.String,
-    pa.int32(): pl.Int32,
-    pa.int64(): pl.Int64,
-    pa.float64(): pl.Float64,
-}
-TYPES: Final = {
-    column.name: _TYPES[column.type]
-    for column in schema.EVENTS_RAW
-    if column.type in _TYPES
-}
 # Filled by name when a field is called like the column.
 _OWN: Final = frozenset(TYPES) - {
     "event_id",
@@ -50,8 +39,12 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
     Columns that the format does not have are absent.
     """
     fields = _with_extracts(format_, fields)
-    taken = {name for source in _sources(format_) for name in names_in(source)}
-    taken = (taken | format_.drop) - format_.raw_json
+    named = {
+        name
+        for source in _sources(format_)
+        for name in names_in(source, fields.columns)
+    }
+    taken = (named | format_.drop) - format_.raw_json
     columns = _columns(format_, fields)
     out = _at_end(format_, fields, columns).hstack(columns)
     taken |= {name for name in fields.columns if name in _OWN} | _STEERING
@@ -71,6 +64,12 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
     logged = [name for name in ("uct", "uht", "urt") if name in out.columns]
     rest = out.get_columns()[len(out.columns) - len(logged) :]
     out = out.drop(logged)
+    said = fields.get_column(format_.pairs) if format_.pairs in fields.columns else None
+    if format_.structured:
+        known = named | format_.drop | _STEERING
+        beside = [name for name in fields.columns if name not in known]
+        out, said = structured.read(out, fields, beside)
+        taken |= structured.columns(beside)
     rest += [
         _plain(fields.get_column(name)) for name in fields.columns if name not in taken
     ]
@@ -78,8 +77,8 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
     names = {column.name for column in given}
     rest = [column for column in rest if column.name not in names] + given
     attrs = normalise.attributes(rest, len(out), tuple(format_.raw_json))
-    if format_.pairs and format_.pairs in fields.columns:
-        out, attrs = _with_pairs(out, attrs, fields.get_column(format_.pairs))
+    if said is not None:
+        out, attrs = structured.with_pairs(out, attrs, said)
     out = out.with_columns(attrs.alias("attrs"))
     out = _with_ids(format_, out)
     reason = _reason(format_, fields)
@@ -210,9 +209,11 @@ def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
     """Give the first of a field's sources that says something, as text or number."""
     exprs = []
     for source in field.sources:
-        if not set(names_in(source)) <= set(fields.columns):
+        if not set(names_in(source, fields.columns)) <= set(fields.columns):
             continue
         name, _, path = source.partition(".")
+        if source in fields.columns:
+            name, path = source, ""
         if " " in source:
             parts = [normalise.text(pl.col(one)) for one in names_in(source)]
             exprs.append(pl.concat_str(parts, separator=" "))
@@ -304,32 +305,6 @@ def _iso(column: pl.Series) -> pl.Series:
     return both.dt.to_string("%Y-%m-%dT%H:%M:%S%.6fZ").alias(column.name)
 
 
-def _with_pairs(
-    out: pl.DataFrame, attrs: pl.Series, message: pl.Series
-) -> tuple[pl.DataFrame, pl.Series]:
-    columns, members = pairs.find(message)
-    for name in columns.columns:
-        value = normalise.text(pl.col(name))
-        if TYPES[name] != pl.String:
-            value = normalise.number(pl.col(name), TYPES[name], 1)
-        column = columns.select(value).to_series()
-        if name in out.columns:
-            column = out.select(pl.coalesce(name, column)).to_series()
-        out = out.with_columns(column.alias(name))
-    if members.null_count() == len(members):
-        return out, attrs
-    both = pl.DataFrame({"a": attrs, "m": members}).select(
-        pl.when(pl.col("m").is_null())
-        .then("a")
-        .when(pl.col("a").is_null())
-        .then(pl.concat_str(pl.lit("{"), "m", pl.lit("}")))
-        .otherwise(
-            pl.concat_str(pl.col("a").str.head(-1), pl.lit(","), "m", pl.lit("}"))
-        )
-    )
-    return out, both.to_series()
-
-
 def _with_ids(format_: Format, out: pl.DataFrame) -> pl.DataFrame:
     if "request_id" not in out.columns:
         return out
@@ -382,6 +357,21 @@ def in_order(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     if len(parts[0]) == most and len(table) - most <= _FEW_ROWS:
         return _inserted(table.head(most), table.slice(most).sort("line"))
     return table.sort("line")
+
+
+def replaced(table: pl.DataFrame, at: pl.Series, by: pl.DataFrame) -> pl.DataFrame:
+    """Put rows in the places of others; `at` ascends."""
+    if len(at) > _FEW_ROWS:
+        kept = pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
+        kept = kept.clone().scatter(at, False)
+        return pl.concat([table.filter(kept), by]).sort("line")
+    pieces = []
+    start = 0
+    # Slices share the memory of the table: all other rows are not touched.
+    for number, place in enumerate(at.to_list()):
+        pieces += [table.slice(start, place - start), by.slice(number, 1)]
+        start = place + 1
+    return pl.concat([*pieces, table.slice(start)])
 
 
 def _inserted(many: pl.DataFrame, few: pl.DataFrame) -> pl.DataFrame:

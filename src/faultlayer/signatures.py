@@ -33,13 +33,15 @@ _EXAMPLE_KEYS = {"text", "layer", "component", "kinds", "expect", "reason"}
 #: Before a statement may stand names with a colon, as exceptions have them.
 _NAMED = r"[\w.]*\w: "
 _SHORTEST = 4  # characters of a literal: shorter ones find every record
+_GROUP = re.compile(r"\(\?P<(\w+)>")
 _HINT = "parsers/signatures/README.md describes the file"
 
 
 def load(root: Traversable, *, prove: bool = True) -> Signatures:
     """Read `root/signatures/*.toml`; `root` is the folder `parsers`.
 
-    With `prove` every sample and look-alike is tried against all signatures. Raises
+    With `prove` every regular expression is compiled, and every sample and look-alike is
+    tried against all signatures: ours have been when they were built. Raises
     DefinitionError that lists every problem, not only the first.
     """
     problems: list[str] = []
@@ -59,21 +61,23 @@ def load(root: Traversable, *, prove: bool = True) -> Signatures:
     kinds = tuple(_kinds(parsed, problems))
     ranks = {kind["name"]: rank for rank, kind in enumerate(kinds)}
     leads = [lead for _, _, document in parsed for lead in document.get("lead", [])]
-    problems.extend(f"lead: {why}" for lead in leads if (why := _regex_fault(lead)))
+    unread = [span for _, _, document in parsed for span in document.get("unread", [])]
+    if prove:
+        problems.extend(f"lead: {why}" for one in leads if (why := _regex_fault(one)))
+        problems.extend(f"unread: {why}" for u in unread if (why := _regex_fault(u)))
     prefix = rf"(?m)^[ \t>|+]*(?:{'|'.join([_NAMED, *leads])})*(?:\w+\.)*"
     items = []
     for where, entry in _entries(parsed, problems):
         faults = list(_shape_faults(entry))
         if not faults:
-            faults += [*_example_faults(entry), *_pattern_faults(entry)]
+            faults += _example_faults(entry)
+            faults += _pattern_faults(entry) if prove else ()
         if entry.get("kind") not in ranks:
             faults.append(f"kind {entry.get('kind')} is not in kinds.toml")
         problems.extend(f"{where}: {fault}" for fault in faults)
         if not faults:
             items.append(_signature(entry, ranks[entry["kind"]], prefix, where))
     items.sort(key=lambda item: item.rank)
-    unread = [span for _, _, document in parsed for span in document.get("unread", [])]
-    problems.extend(f"unread: {why}" for span in unread if (why := _regex_fault(span)))
     named = {item.kind for item in items}
     problems.extend(
         f"parsers/signatures/kinds.toml: {kind['name']} has no signature"
@@ -171,6 +175,8 @@ def _pattern_faults(entry: dict[str, Any]) -> Iterator[str]:
     if faults:
         return
     pattern = re.compile(entry.get("pattern", ""))
+    if tuple(pattern.groupindex) != tuple(_GROUP.findall(pattern.pattern)):
+        yield "pattern holds what looks like a group and is none"
     if pattern.groups > len(pattern.groupindex):
         yield "pattern has a group without a name: write (?:...)"
     pair = entry.get("at_least", [])
@@ -223,7 +229,8 @@ def _signature(
         at=at,
         literals=literals,
         regex=regex,
-        groups=tuple(re.compile(pattern or "").groupindex),
+        # Compiling each only for its names would take a third of all start-up.
+        groups=tuple(_GROUP.findall(pattern or "")),
         layers=tuple(layers),
         components=tuple(components),
         exclusive=entry.get("exclusive", False),
