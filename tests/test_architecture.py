@@ -20,13 +20,14 @@ decode find
 blocks
 lines
 compile naming normalise tables
-shape
+shape wrappers
 dialects.*
 patterns
 formats pairs signatures unwrap
-near structured take timeline write
-layers rows
+near structured take timeline told write
+around layers rows
 detect
+orders
 assemble
 parse
 prove

@@ -7,7 +7,7 @@ from functools import cache
 import polars as pl
 import pytest
 
-from faultlayer import assets, formats, parse, prove, unwrap
+from faultlayer import assets, formats, parse, prove, wrappers
 from faultlayer.formats import Format
 
 
@@ -47,7 +47,7 @@ def test_wrappers_are_proved_by_their_samples() -> None:
         for problem in prove.wrapper_problems(wrapper, definitions())
     ]
     assert found == []
-    assert {one.name for one in unwrap.load(assets.builtin("parsers"))} == {
+    assert {one.name for one in wrappers.load(assets.builtin("parsers"))} == {
         "compose",
         "cri",
         "docker_json",

@@ -6,10 +6,10 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import detect, frame, rows, unwrap
+from faultlayer import detect, frame, rows, told, unwrap
 from faultlayer.detect import Definitions, Detection
-from faultlayer.take import Hit, Order, all_rows, take
-from faultlayer.unwrap import Wrapper
+from faultlayer.orders import Orders, Trials
+from faultlayer.take import Hit, all_rows, take
 
 _REJECT_CHARS: Final = 400
 _PLACE: Final = ("line", "lines", "byte_offset", "byte_length", "outer", "stream")
@@ -17,7 +17,7 @@ _PLACE: Final = ("line", "lines", "byte_offset", "byte_length", "outer", "stream
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What became of a stretch of lines; `rest` are lines to be seen again.
+    """What became of a stretch of lines.
 
     `events` are in order of their lines, with `text` for signatures.
     """
@@ -26,7 +26,6 @@ class Pool:
     rejects: pl.DataFrame
     blank_lines: int
     blank_bytes: int
-    rest: pl.DataFrame
 
 
 class Assembly:
@@ -35,54 +34,33 @@ class Assembly:
     def __init__(self, detection: Detection, definitions: Definitions) -> None:
         self._detection = detection
         self._definitions = definitions
-        self._wrapper = self._find_wrapper()
+        self._unwrapper = unwrap.Unwrapper(detection.around)
+        self._wrapped = detection.around is not None
+        self._rest: pl.DataFrame | None = None
         self._tables = detect.tables_of(detection, definitions)
-        self._orders: dict[str, tuple[Order, Order]] = {}
-        self._by_index: list[Hit] = []
+        self._orders = Orders(detection, definitions)
+        self._place = [pl.col(name) for name in _PLACE]
+        if self._wrapped:
+            self._place += told.columns()
         self.used: dict[str, int] = {}
 
-    def _find_wrapper(self) -> Wrapper | None:
-        for wrapper in self._definitions.wrappers:
-            if wrapper.name == self._detection.wrapper:
-                return wrapper
-        return None
-
-    @property
-    def finer(self) -> bool:
-        """Whether stamps of the wrapper may refine those of the program."""
-        return self._wrapper is not None and self._wrapper.finer
-
-    def _order(self, stream: str) -> tuple[Order, Order]:
-        """Give the detected formats of a stream, and those to fall back on."""
-        if stream not in self._orders:
-            choices = self._detection.streams.get(stream, ())
-            first = detect.order_of(self._definitions, choices)
-            names = {one.name for one, _ in first}
-            others: Order = [
-                (one, [p for p in one.patterns if not (p.weak or p.shared)])
-                for one in self._definitions.formats
-                if one.name not in names and not one.weak and not self._detection.forced
-            ]
-            self._orders[stream] = first, others
-        return self._orders[stream]
-
     def pool(self, lines: pl.DataFrame, *, last: bool) -> Pool:
-        """Assemble lines; without `last`, what may go on after them is given back."""
-        if self._wrapper is not None:
-            logical = unwrap.unwrap(lines, self._wrapper)
-        else:
-            logical = unwrap.plain(lines)
+        """Assemble lines; without `last`, what may go on after them is held back."""
+        logical = self._unwrapper.add(lines, last=last)
+        if self._rest is not None:
+            logical = pl.concat([self._rest, logical])
+            self._rest = None
         logical = self._tables.joined(logical, last=last)
         text = logical.get_column("text")
         found, text = self._take(logical, text)
         hits = [hit for hit in found if not hit.pattern.more]
         framed = any(hit.format.framing != "line" for hit in found)
         framed |= self._tables.joins
-        if not framed and self._wrapper is None:
-            return self._flat(logical, text, hits, lines.clear())
+        if not framed:
+            return self._flat(logical, text, hits)
         record, attached = self._records(logical, text, found)
         cut = None if last else self._cut(logical, record, attached)
-        return self._framed(lines, logical, text, hits, record, attached, cut)
+        return self._framed(logical, text, hits, record, attached, cut)
 
     # ------------------------------------------------------------ lines to patterns
 
@@ -92,39 +70,24 @@ class Assembly:
         """Give the hits and the text, cleaned where no exact pattern took it."""
         exact: list[Hit] = []
         left = None
-        if self._wrapper is None:
+        if not self._wrapped:
             # nginx writes no control characters: what it wrote needs no cleaning.
-            first = [one for one in self._order("")[0][:1] if one[0].escapes]
+            first = [one for one in self._orders.of("").first[:1] if one[0].escapes]
             if first:
                 exact, left = take(text, first)
                 if not len(left):
                     return exact, text
         text = _cleaned(text, left)
+        line = logical.get_column("line")
+        if not self._wrapped:
+            read = self._tables.rows("", line, text, left)
+            return exact + _taken(read, self._orders.of(""), left), text
         hits: list[Hit] = []
-        streams = logical.get_column("stream")
-        for stream in unwrap.streams(logical):
-            mine = left if self._wrapper is None else (streams == stream).arg_true()
-            line = logical.get_column("line")
+        apart = frozenset(self._detection.tables)
+        for stream, trials, mine in self._orders.groups(logical, apart):
             read = self._tables.rows(stream, line, text, mine)
-            hits += self._take_stream(read, stream, mine)
-        return exact + hits, text
-
-    def _take_stream(
-        self, text: pl.Series, stream: str, mine: pl.Series | None
-    ) -> list[Hit]:
-        first, others = self._order(stream)
-        hits, left = take(text, first, mine)
-        if not len(left):
-            return hits
-        # What no expected format took may be of a program that began to write later.
-        rest = text.gather(left)
-        plausible = (
-            rest.to_frame("b")
-            .select(~frame.shapes(pl.col("b")).is_in(["B", "I", "X"]))
-            .to_series()
-        )
-        more, _ = take(text, others, left.filter(plausible))
-        return hits + more
+            hits += _taken(read, trials, mine)
+        return hits, text
 
     # ------------------------------------------------------------ records
 
@@ -133,12 +96,11 @@ class Assembly:
         logical: pl.DataFrame,
         text: pl.Series,
         hits: Sequence[Hit],
-        rest: pl.DataFrame,
     ) -> Pool:
         """Every line stands for itself: the common case of access logs."""
         events = rows.in_order([self._rows(hit, logical, text) for hit in hits])
         if sum(len(hit.fields) for hit in hits) == len(logical):
-            return Pool(events, pl.DataFrame(), 0, 0, rest)
+            return Pool(events, pl.DataFrame(), 0, 0)
         free = pl.repeat(True, len(logical), eager=True, dtype=pl.Boolean)
         for hit in hits:
             if hit.rows is not None:
@@ -149,9 +111,8 @@ class Assembly:
         return Pool(
             events=events,
             rejects=self._rejects(logical, text, left.filter(~empty)),
-            blank_lines=len(blank),
+            blank_lines=int(logical.get_column("lines").gather(blank).sum()),
             blank_bytes=int(logical.get_column("byte_length").gather(blank).sum()),
-            rest=rest,
         )
 
     def _records(
@@ -214,7 +175,6 @@ class Assembly:
 
     def _framed(
         self,
-        lines: pl.DataFrame,
         logical: pl.DataFrame,
         text: pl.Series,
         hits: Sequence[Hit],
@@ -240,6 +200,7 @@ class Assembly:
         numbers = all_rows(len(record)).cast(pl.Int64)
         is_head = (record == numbers) & kept
         tails = ((record >= 0) & (record != numbers) & kept).arg_true()
+        self._rest = logical.filter(~kept) if cut is not None else None
         logical, bodies = frame.join(logical, record, tails, table.get_column("body"))
         parts = []
         for hit in hits:
@@ -258,7 +219,6 @@ class Assembly:
             rejects=self._rejects(logical, text, lost.arg_true()),
             blank_lines=int(logical.get_column("lines").gather(blank).sum()),
             blank_bytes=int(logical.get_column("byte_length").gather(blank).sum()),
-            rest=_rest(lines, logical, kept, cut),
         )
 
     def _rows(
@@ -271,7 +231,7 @@ class Assembly:
         built = rows.build(hit.format, hit.pattern, hit.fields)
         name = hit.format.name
         self.used[name] = self.used.get(name, 0) + len(built)
-        place = logical.select(_PLACE)
+        place = logical.select(self._place)
         if hit.rows is not None:
             place = place[hit.rows]
         if "message" not in built.columns:
@@ -285,9 +245,10 @@ class Assembly:
         whole: pl.Expr = pl.col("message")
         if len(pieces) > 1:
             whole = pl.concat_str(pieces, separator="\n", ignore_nulls=True)
-        return place.hstack(built).with_columns(
+        built = place.hstack(built).with_columns(
             whole.alias("text"), pl.lit(name).alias("_format")
         )
+        return told.merged(built) if self._wrapped else built
 
     def _rejects(
         self, logical: pl.DataFrame, text: pl.Series, at: pl.Series
@@ -295,7 +256,7 @@ class Assembly:
         if not len(at):
             return pl.DataFrame()
         names = {
-            stream: ", ".join(one.name for one, _ in self._order(stream)[0])
+            stream: ", ".join(one.name for one, _ in self._orders.of(stream).first)
             for stream in unwrap.streams(logical)
         }
         whys = {
@@ -362,18 +323,20 @@ def _known(hit: Hit, size: int) -> pl.DataFrame:
     )
 
 
-def _rest(
-    lines: pl.DataFrame, logical: pl.DataFrame, kept: pl.Series, cut: int | None
-) -> pl.DataFrame:
-    """Give the physical lines that are to be seen again."""
-    if cut is None:
-        return lines.clear()
-    again = lines.filter(pl.col("line") >= cut)
-    # Lines of records that ended here, in between those that are still open.
-    done = logical.filter(kept).filter(pl.col("line") >= cut)
-    if not len(done):
-        return again
-    return again.join(done.select("line"), on="line", how="anti", maintain_order="left")
+def _taken(text: pl.Series, trials: Trials, mine: pl.Series | None) -> list[Hit]:
+    """Give the hits of these lines, by detected formats before all others."""
+    hits, left = take(text, trials.first, mine)
+    if len(left):
+        # What no expected format took may be of a program that began to write later.
+        rest = text.gather(left).to_frame("b")
+        shape = frame.shapes(pl.col("b"))
+        plausible = rest.select(~shape.is_in(["B", "I", "X"])).to_series()
+        more, unknown = take(text, trials.others, left.filter(plausible))
+        hits += more
+        if trials.any_program:
+            left = pl.concat([left.filter(~plausible), unknown]).sort()
+            hits += take(text, trials.any_program, left)[0]
+    return hits
 
 
 def _cleaned(text: pl.Series, left: pl.Series | None) -> pl.Series:

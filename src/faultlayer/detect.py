@@ -9,19 +9,20 @@ from typing import Final
 import polars as pl
 
 from faultlayer import lines, rows, stamps, tables, unwrap
+from faultlayer.around import Around
 from faultlayer.blocks import Block, open_source
 from faultlayer.errors import UsageError
 from faultlayer.find import Source
-from faultlayer.formats import Format
+from faultlayer.formats import Format, Pattern
 from faultlayer.literals import Sight
 from faultlayer.signatures import Signatures
 from faultlayer.tables import Reading, Tables
 from faultlayer.take import Order, all_rows, take
-from faultlayer.unwrap import Wrapper
+from faultlayer.unwrap import Peel
+from faultlayer.wrappers import Wrapper
 
 HEAD_BYTES: Final = 256 << 10
 _HEAD_LINES: Final = 2000
-_WRAPPED: Final = 0.5  # share of lines that a wrapper has to be around
 _WEAK: Final = 0.6  # share of lines that a format without own marks has to take
 _ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 # Copies often lose the ESC: such a line begins with the rest of a colour.
@@ -66,6 +67,16 @@ class Detection:
     host: str | None = None
     forced: bool = False
     tables: Mapping[str, str] = field(default_factory=dict)
+    around: Peel | None = None
+
+    def choices(self, stream: str) -> tuple[Choice, ...]:
+        """Give the formats of a stream; one that came later is like its sibling."""
+        if stream not in self.streams and self.around is not None:
+            stem = _family(stream)
+            for known in sorted(self.streams):
+                if _family(known) == stem:
+                    return self.streams[known]
+        return self.streams.get(stream, ())
 
     @property
     def formats(self) -> dict[str, tuple[str, ...]]:
@@ -131,8 +142,8 @@ def choose(
     head: pl.DataFrame, definitions: Definitions, forced: str | None = None
 ) -> Detection:
     """Choose wrapper and formats from the first lines (columns of `lines_of`)."""
-    wrapper, host = _wrapper(head, definitions)
-    logical = unwrap.unwrap(head, wrapper) if wrapper else unwrap.plain(head)
+    around = Around(definitions.wrappers, definitions.formats).find(head)
+    logical = unwrap.Unwrapper(around).add(head, last=True)
     reasons: list[str] = []
     choices: dict[str, tuple[Choice, ...]] = {}
     zones: dict[str, int] = {}
@@ -144,8 +155,8 @@ def choose(
     tables_ = _tables(parts, definitions)
     ranked = _ranked(
         {
-            stream: _scores(text, definitions, forced)
-            for stream, (_, text) in parts.items()
+            stream: _scores(text, _program(part), definitions, forced)
+            for stream, (part, text) in parts.items()
         },
         {stream: len(text) for stream, (_, text) in parts.items()},
         forced=forced is not None,
@@ -160,26 +171,27 @@ def choose(
         ]
         found = _first_stamp(scores, text)
         if found is not None:
-            zone = _zone(scores[0], part, text) if wrapper else None
+            zone = _zone(scores[0], part, text) if around else None
             if zone is not None:
                 zones[stream] = zone
             if first is None or (found[1] and not first[1]):
                 first = found
-    if wrapper and logical.get_column("outer").null_count() < len(logical):
-        first = (logical.get_column("outer").drop_nulls()[0], True)
+    if around:
+        first = _outer_stamp(logical) or first
     if forced:
         reasons = [f"{forced}: as told"]
-    prefix = f"{wrapper.name} around " if wrapper else ""
+    prefix = f"{around.name} around " if around else ""
     return Detection(
-        wrapper=wrapper.name if wrapper else None,
+        wrapper=around.name if around else None,
         streams=choices,
         zones=zones,
         reason=prefix + ("; ".join(reasons) or "no format takes its first lines"),
         first_ts=first[0] if first else None,
         dated=bool(first and first[1]),
-        host=host,
+        host=_host(logical) if around else None,
         forced=forced is not None,
         tables=tables_,
+        around=around,
     )
 
 
@@ -207,17 +219,34 @@ def tables_of(detection: Detection, definitions: Definitions) -> Tables:
     return Tables({stream: table for stream, table in named.items() if table})
 
 
-def _wrapper(
-    head: pl.DataFrame, definitions: Definitions
-) -> tuple[Wrapper | None, str | None]:
-    text = head.get_column("text")
-    nonblank = int((text.str.strip_chars() != "").sum())
-    for wrapper in definitions.wrappers:
-        found = unwrap.peel(text, wrapper)
-        if nonblank and len(found) > _WRAPPED * nonblank:
-            hosts = found.get_column("host").drop_nulls()
-            return wrapper, hosts[0] if len(hosts) else None
-    return None, None
+def _outer_stamp(logical: pl.DataFrame) -> tuple[datetime, bool] | None:
+    """Give the first stamp that a wrapper has, and whether it has a year."""
+    outer = logical.get_column("outer").drop_nulls()
+    if len(outer):
+        return outer[0], True
+    local = logical.drop_nulls("local")
+    if len(local):
+        return local.item(0, "local"), not local.item(0, "yearless")
+    return None
+
+
+def _program(part: pl.DataFrame) -> str:
+    """Give the program that wrote a stream, as the wrapper tells."""
+    if "program" not in part.columns or not len(part):
+        return ""
+    return str(part.item(0, "program") or "")
+
+
+def _host(logical: pl.DataFrame) -> str | None:
+    """Give the host that all lines are of."""
+    hosts = logical.get_column("host").drop_nulls().unique()
+    return str(hosts[0]) if len(hosts) == 1 else None
+
+
+def _family(stream: str) -> str:
+    """Give a stream without stdout and stderr: what one program writes."""
+    head, _, last = stream.rpartition("|")
+    return head if last in ("stdout", "stderr") else stream
 
 
 def _text_of(part: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
@@ -228,14 +257,15 @@ def _text_of(part: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
 
 
 def _scores(
-    text: pl.Series, definitions: Definitions, forced: str | None
+    text: pl.Series, program: str, definitions: Definitions, forced: str | None
 ) -> list[_Score]:
     sight = Sight(text.to_list())
-    return [
-        _score(format_, text, sight)
-        for format_ in definitions.formats
-        if forced is None or format_.name == forced
-    ]
+    if forced is not None:
+        return [_score(definitions.format(forced), text, sight)]
+    own = [one for one in definitions.formats if patterns_of(one, program)]
+    if program and own:
+        return [_score(format_, text, sight, program) for format_ in own]
+    return [_score(format_, text, sight) for format_ in definitions.formats]
 
 
 def _ranked(
@@ -247,11 +277,14 @@ def _ranked(
     """
     if forced:
         return dict(scores)
-    own: dict[str, int] = {}
-    for one in (score for each in scores.values() for score in each):
-        own[one.format.name] = own.get(one.format.name, 0) + one.own
+    owns: dict[str, dict[str, int]] = {}
+    for stream, each in scores.items():
+        own = owns.setdefault(_family(stream), {})
+        for one in each:
+            own[one.format.name] = own.get(one.format.name, 0) + one.own
     ranked = {}
     for stream, each in scores.items():
+        own = owns[_family(stream)]
         known = [one for one in each if one.total and own[one.format.name]]
         strong = [one for one in known if not one.format.weak]
         # Weak formats take lines of any program, so they need a file to themselves.
@@ -267,15 +300,24 @@ def _ranked(
     return ranked
 
 
-def _score(format_: Format, text: pl.Series, sight: Sight) -> _Score:
-    likely = [one for one in format_.patterns if sight.may_hold(one.hint)]
+def patterns_of(format_: Format, program: str = "") -> list[Pattern]:
+    """Give the patterns for lines of a program by its name, or of a nameless one."""
+    if program:
+        return [one for one in format_.patterns if program in one.programs]
+    return [one for one in format_.patterns if not one.programs]
+
+
+def _score(format_: Format, text: pl.Series, sight: Sight, program: str = "") -> _Score:
+    patterns = patterns_of(format_, program)
+    likely = [one for one in patterns if sight.may_hold(one.hint)]
     hits, _ = take(text, [(format_, likely)])
-    score = _Score(format_, hits=dict.fromkeys(range(len(format_.patterns)), 0))
+    numbers = [format_.patterns.index(pattern) for pattern in patterns]
+    score = _Score(format_, hits=dict.fromkeys(numbers, 0))
     for hit in hits:
         count = len(hit.fields)
         score.hits[format_.patterns.index(hit.pattern)] += count
         score.total += count
-        if not (hit.pattern.shared or hit.pattern.weak or hit.pattern.more):
+        if hit.pattern.telling or (program and not hit.pattern.weak):
             score.own += count
     return score
 

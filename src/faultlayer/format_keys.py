@@ -84,6 +84,7 @@ PATTERN: Final = (
     Key("shared", "flag", "Tells nothing about which program wrote the file."),
     Key("more", "flag", "Never begins a record."),
     Key("rest", "flag", "Takes what the others leave, however much that is."),
+    Key("programs", "texts", "Only for lines that a wrapper says these programs wrote."),
 )
 JSON: Final = (
     Key("require", "texts", "Keys that must all be there."),

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 import polars as pl
 
-from faultlayer import assets, formats, normalise, rows, schema, signatures, unwrap
+from faultlayer import assets, formats, normalise, rows, schema, signatures, wrappers
 from faultlayer.assemble import Assembly
 from faultlayer.blocks import open_source
 from faultlayer.detect import Definitions, Detection, sniff
@@ -98,7 +98,7 @@ def load_definitions(
     root = parsers or assets.builtin("parsers")
     return Definitions(
         formats=tuple(formats.load(root)),
-        wrappers=tuple(unwrap.load(root)),
+        wrappers=tuple(wrappers.load(root)),
         signatures=signatures.load(root, prove=prove),
     )
 
@@ -169,9 +169,8 @@ class Run:
         self._rejects = rejects
         self._assembly = Assembly(detection, definitions)
         self._timeline = Timeline(
-            options.year or _YEAR, detection.zones, finer=self._assembly.finer
+            options.year or _YEAR, detection.zones
         )
-        self._rest: pl.DataFrame | None = None
         self._precisions: dict[int, int] = {}
         self.result = SourceResult(
             source_id=source.source_id,
@@ -192,8 +191,7 @@ class Run:
 
     def finish(self) -> None:
         """Parse what was held back, and settle what the whole source tells."""
-        rest = self._rest
-        self._pool(_NO_LINES if rest is None else rest.clear(), last=True)
+        self._pool(_NO_LINES, last=True)
         result, used = self.result, self._assembly.used
         result.zoned = self._timeline.zoned
         if self._precisions:
@@ -211,10 +209,7 @@ class Run:
             result.layer, result.component = format_.layer, format_.component
 
     def _pool(self, lines: pl.DataFrame, *, last: bool) -> None:
-        if self._rest is not None and len(self._rest):
-            lines = pl.concat([self._rest, lines])
         pool = self._assembly.pool(lines, last=last)
-        self._rest = pool.rest
         self.result.blank_lines += pool.blank_lines
         self.result.blank_bytes += pool.blank_bytes
         if len(pool.rejects):
@@ -275,6 +270,7 @@ class Run:
             events.with_columns(
                 (pl.col("line") + source_id * _IDS_PER_SOURCE).alias("event_id"),
                 pl.lit(source_id, pl.Int64).alias("source_id"),
+                pl.col("outer").alias("ts_outer"),
             )
         )
 

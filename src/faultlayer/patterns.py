@@ -78,6 +78,7 @@ def patterns(
                 single=reader.flag_of(table, "single"),
                 shared=reader.flag_of(table, "shared"),
                 more=reader.flag_of(table, "more"),
+                programs=reader.texts_of(table, "programs"),
                 rest=reader.flag_of(table, "rest"),
             ),
             layout,

@@ -17,7 +17,7 @@ from faultlayer.formats import Format, Sample
 from faultlayer.lines import lines_of
 from faultlayer.tables import Reading
 from faultlayer.take import take
-from faultlayer.unwrap import Wrapper
+from faultlayer.wrappers import Wrapper
 
 _YEAR: Final = 2026
 
@@ -105,13 +105,19 @@ def _first_line(sample: Sample) -> str:
     return sample.line.split("\n", maxsplit=1)[0]
 
 
-def _taker(format_: Format, line: str, header: str = "") -> str | None:
-    """Give the pattern that takes a line below a header, None when none does."""
+def _taker(
+    format_: Format, line: str, header: str = "", *, named: bool = False
+) -> str | None:
+    """Give the pattern that takes a line below a header, None when none does.
+
+    `named`: the line is of a program that the pattern names.
+    """
     text = pl.Series([*header.split("\n"), line])
     if format_.table:
         number = pl.int_range(1, len(text) + 1, eager=True)
         text = Reading(format_.table).rows(number, text)
-    hits, _ = take(text.tail(1), [(format_, format_.patterns)])
+    patterns = [one for one in format_.patterns if bool(one.programs) == named]
+    hits, _ = take(text.tail(1), [(format_, patterns)])
     return hits[0].pattern.name if hits else None
 
 
@@ -119,7 +125,10 @@ def _sample_problems(
     format_: Format, sample: Sample, definitions: Definitions
 ) -> Iterator[str]:
     line = _first_line(sample)
-    taker = _taker(format_, line, sample.header)
+    named = any(
+        one.name == sample.pattern and one.programs for one in format_.patterns
+    )
+    taker = _taker(format_, line, sample.header, named=named)
     if taker is None:
         yield "no pattern takes this sample"
         return
@@ -129,7 +138,7 @@ def _sample_problems(
     for other in definitions.formats:
         # A weak format is only asked where no other one fits, and a line that tells
         # nothing about its program belongs to whoever else writes the file.
-        if other.weak or own.weak or own.shared:
+        if other.weak or own.weak or own.shared or named:
             continue
         if (
             other.name in {format_.name, *format_.shares}

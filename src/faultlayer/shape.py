@@ -71,6 +71,7 @@ class Pattern:
     `shared`: says nothing about which program wrote the file.
     `more`: never begins a record; tells whose record it goes on with.
     `rest`: takes what the others of its format leave, however much that is.
+    `programs`: only for what the wrapper says these programs wrote, `*`: any program.
     """
 
     name: str
@@ -84,6 +85,12 @@ class Pattern:
     shared: bool
     more: bool
     rest: bool
+    programs: tuple[str, ...] = ()
+
+    @property
+    def telling(self) -> bool:
+        """Whether a line of any file that it takes shows which program wrote it."""
+        return not (self.weak or self.shared or self.more or self.programs)
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:

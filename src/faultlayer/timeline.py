@@ -20,12 +20,11 @@ class Timeline:
     """Carries years and stamps over blocks.
 
     `year`: of stamps without one, where no wrapper tells; `zones`: us to add to naive
-    stamps, by stream; `finer`: stamps of the wrapper may refine those of 1 s.
+    stamps, by stream.
     """
 
     year: int
     zones: Mapping[str, int]
-    finer: bool = False
     zoned: bool = False
     years: dict[str, Year] = field(default_factory=dict)
     last: pl.Series | None = None  # the last stamp, one value
@@ -78,7 +77,9 @@ class Timeline:
 
     def _with_years(self, rows: pl.DataFrame, yearless: pl.Series) -> pl.Series:
         ts = rows.get_column("ts")
-        names = rows.get_column("stream").unique(maintain_order=True).to_list()
+        # The years of one wrapper's stamps are one: a program may begin to write late.
+        wrapped = "outer_us" in rows.columns
+        names = [""] if wrapped else rows.get_column("stream").unique(maintain_order=True)
         for stream in names:
             state = self.years.setdefault(stream, Year(self.year))
             mine = (
@@ -118,7 +119,7 @@ class Timeline:
         )
         ahead = (outer - ts).dt.total_microseconds()
         refine = (
-            pl.lit(self.finer)
+            (pl.col("outer_us") < _SECOND)
             & (pl.col("precision") >= _SECOND)
             & ahead.is_between(0, _REFINE_US, closed="left")
         )
@@ -127,7 +128,7 @@ class Timeline:
         return rows.with_columns(
             pl.when(use).then(outer).otherwise(ts).alias("ts"),
             pl.when(use)
-            .then(pl.lit(1, pl.Int64))
+            .then("outer_us")
             .otherwise("precision")
             .alias("precision"),
             (pl.col("zoned") | use).alias("zoned"),

@@ -1,23 +1,32 @@
-"""Peels what container runtimes and shippers put around a line, keeping their stamps."""
+"""Peels what containers, shippers and syslog put around lines, level by level."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib.resources.abc import Traversable
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 import polars as pl
 
-from faultlayer import definitions, stamps
-from faultlayer.compile import PatternError, regex_plan
-from faultlayer.definitions import Reader
-from faultlayer.errors import DefinitionError
+from faultlayer import stamps
 from faultlayer.jsonl import ROW, json_objects
+from faultlayer.wrappers import Wrapper
 
-PARTIALS: Final = ("none", "no_newline", "tag")
+#: Parts of one line stand at most this many lines apart: what is never ended holds
+#: nothing back.
+REACH: Final = 1000
 # Parts of one line that are joined; Docker cuts at 16 KiB, so this is 64 MiB.
 _MOST_PARTS: Final = 4096
+_ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
+# Shippers stamp when they read, and that is so much later, us.
+_LATE_US: Final = 3_000_000
+_SECOND: Final = 1_000_000
+_QUARTER_US: Final = 900 * _SECOND
+_SEVERITIES: Final = (
+    *("critical", "critical", "critical", "error"),
+    *("warning", "info", "info", "debug"),
+)
 
-#: Columns of what `unwrap` and `plain` give: one row per line of the program inside.
+#: Columns of what `Unwrapper` and `plain` give: one row per line of the program inside.
 LINES: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
     "line": pl.Int64,
     "lines": pl.Int32,
@@ -29,95 +38,42 @@ LINES: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
     "stream": pl.String,
     "whole": pl.Boolean,
 }
+#: Further columns of wrapped lines: `family` is the stream without stdout and stderr,
+#: `precision` that of `outer`; `local` a stamp of which zone or year is not known.
+TOLD: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
+    "family": pl.String,
+    "output": pl.String,
+    "host": pl.String,
+    "origin": pl.String,
+    "program": pl.String,
+    "pid": pl.String,
+    "severity": pl.String,
+    "request_id": pl.String,
+    "outer_us": pl.Int64,
+    "local": pl.Datetime("us"),
+    "yearless": pl.Boolean,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Wrapper:
-    """One wrapper file. `json` maps text, time, stream, host, path to keys.
+class Peel:
+    """A wrapper, and what is around the lines inside it, by stream."""
 
-    `finer`: its stamp is the moment of writing, so that it may refine one of 1 s.
-    """
+    wrapper: Wrapper
+    inside: Mapping[str, "Peel | None"] = field(default_factory=dict)
 
-    name: str
-    title: str
-    regex: str
-    json: Mapping[str, str]
-    partial: str
-    finer: bool
-    samples: tuple[Mapping[str, Any], ...]
-    rejects: tuple[str, ...]
-    path: str
-    text: str
+    def of(self, stream: str) -> "Peel | None":
+        """Give what is around a stream; one that came later is like all the others."""
+        if stream in self.inside:
+            return self.inside[stream]
+        found = {one.name if one else "": one for one in self.inside.values()}
+        return next(iter(found.values())) if len(found) == 1 else None
 
-
-_JSON: Final = ("text", "time", "stream", "host", "path")
-
-
-def load(root: Traversable) -> list[Wrapper]:
-    """Load `wrappers/*.toml`, by name; raises `DefinitionError` with all problems."""
-    found: list[Wrapper] = []
-    problems: list[DefinitionError] = []
-    folder = root / "wrappers"
-    files = folder.iterdir() if folder.is_dir() else ()
-    for file in sorted(files, key=lambda one: one.name):
-        if file.name.endswith(".toml"):
-            reader = Reader(f"parsers/wrappers/{file.name}", file.read_text("utf-8"))
-            wrapper = _wrapper(reader)
-            problems += reader.problems
-            if wrapper:
-                found.append(wrapper)
-    definitions.raise_all(problems, "definitions are wrong")
-    return found
-
-
-def _wrapper(reader: Reader) -> Wrapper | None:
-    raw = reader.parsed()
-    if raw is None:
-        return None
-    top = reader.table(raw, "the file", ("wrapper", "sample", "reject"))
-    head = reader.table(
-        top.get("wrapper", {}),
-        "wrapper",
-        ("name", "title", "misses", "url", "regex", "json", "partial", "finer"),
-    )
-    name = reader.text_of(head, "name")
-    if reader.path.rpartition("/")[2] != f"{name}.toml":
-        reader.wrong(f"name {name!r} is not that of the file", "name")
-    if ("regex" in head) == ("json" in head):
-        reader.wrong("a wrapper has one of regex, json", "[wrapper]")
-    regex = "".join(reader.texts_of(head, "regex"))
-    if regex:
-        try:
-            fields = regex_plan(regex).fields
-        except PatternError as error:
-            reader.wrong(str(error), "regex")
-            fields = ("text",)
-        if "text" not in fields:
-            reader.wrong("regex needs the group text", "regex")
-    json = reader.table(head.get("json", {}), "json", _JSON)
-    if json and not {"text", "time"} <= set(json):
-        reader.wrong("json needs text and time", "json")
-    partial = reader.text_of(head, "partial", "none")
-    if partial not in PARTIALS:
-        reader.wrong(f"partial must be one of {', '.join(PARTIALS)}", "partial")
-    samples = reader.tables_of(top, "sample", ("line", "expect"))
-    if not samples:
-        reader.wrong("no [[sample]]")
-    rejects = [
-        str(one.get("line", "")) for one in reader.tables_of(top, "reject", ("line",))
-    ]
-    return Wrapper(
-        name=name,
-        title=reader.text_of(head, "title"),
-        regex=regex,
-        json=json,
-        partial=partial,
-        finer=reader.flag_of(head, "finer"),
-        samples=tuple(samples),
-        rejects=tuple(rejects),
-        path=reader.path,
-        text=reader.text,
-    )
+    @property
+    def name(self) -> str:
+        """Name the wrappers from the outside in."""
+        inner = dict.fromkeys(one.name for one in self.inside.values() if one)
+        return " > ".join((self.wrapper.name, *(["/".join(inner)] if inner else [])))
 
 
 def plain(lines: pl.DataFrame) -> pl.DataFrame:
@@ -135,123 +91,387 @@ def plain(lines: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def untold(lines: pl.DataFrame) -> pl.DataFrame:
+    """Give physical lines the columns of `LINES` and `TOLD`: nothing is known yet."""
+    told = [pl.lit(None, dtype).alias(name) for name, dtype in TOLD.items()]
+    return plain(lines).with_columns(told)
+
+
+def inside(rows: pl.DataFrame, wrapper: Wrapper) -> pl.DataFrame:
+    """Give all rows inside a wrapper, those that it is not around as they are."""
+    end = int(rows.get_column("line")[-1]) if len(rows) else 0
+    return _Level(Peel(wrapper)).add(rows, end, last=True)
+
+
+# ---------------------------------------------------------------- one wrapper
+
+
 def peel(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
-    """Give row, text, time, stream, tag, host of the lines that the wrapper is around."""
-    if wrapper.regex:
-        match = regex_plan(wrapper.regex).match(text)
-        found = match.fields
+    """Give `_row`, `text` and the parts that are told of the lines it is around."""
+    if wrapper.plan is not None:
+        if text.str.contains("\x1b", literal=True).any():
+            text = text.str.replace_all(_ANSI, "")
+        match = wrapper.plan.match(text)
         rows = match.rows
         if rows is None:
             rows = pl.int_range(len(text), eager=True, dtype=pl.UInt32)
-        found = found.with_columns(rows.cast(pl.Int64).alias(ROW))
+        found = match.fields.with_columns(rows.cast(pl.Int64).alias(ROW))
     else:
-        keys = [key.partition(".")[0] for key in wrapper.json.values()]
-        dotted = [key for key in wrapper.json.values() if "." in key]
-        objects = json_objects(
-            text, list(dict.fromkeys([*keys, *dotted])), others=False
-        )
-        found = objects.select(
-            pl.col(ROW),
-            *(_key(key).alias(part) for part, key in wrapper.json.items()),
-        ).filter(pl.col("text").is_not_null(), pl.col("time").is_not_null())
-    missing = [
-        name
-        for name in ("time", "stream", "tag", "host", "path")
-        if name not in found.columns
-    ]
-    return found.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
+        found = _peel_json(text, wrapper)
+    if wrapper.arrows:
+        body = pl.col("text").str.replace_all('"=>', '":', literal=True)
+        found = found.with_columns(body.alias("text"))
+    for part, regexes in wrapper.find.items():
+        groups = [pl.col("fields").str.extract(regex, 1) for regex in regexes]
+        value = pl.coalesce(groups).str.replace_all(r"\\(.)", "${1}")
+        found = found.with_columns(value.alias(part))
+    return found
 
 
-def _key(key: str) -> pl.Expr:
-    name, _, path = key.partition(".")
-    if not path:
-        return pl.col(name)
-    return pl.coalesce(pl.col(name).str.json_path_match(f"$.{path}"), pl.col(key))
+def _peel_json(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
+    paths = [path for several in wrapper.json.values() for path in several]
+    paths += [*wrapper.one_of, *wrapper.forbid]
+    keys = [_key(path) for path in paths] + [path for path in paths if "." in path]
+    found = json_objects(text, list(dict.fromkeys(keys)), others=False)
+    keep = [pl.col("text").is_not_null()]
+    if "time" in wrapper.json:
+        keep.append(pl.col("time").is_not_null())
+    parts = {
+        part: pl.coalesce(_at(path) for path in several)
+        for part, several in wrapper.json.items()
+    }
+    if wrapper.one_of:
+        parts["_any"] = pl.any_horizontal(_at(key).is_not_null() for key in wrapper.one_of)
+        keep.append(pl.col("_any"))
+    if wrapper.forbid:
+        parts["_not"] = pl.all_horizontal(_at(key).is_null() for key in wrapper.forbid)
+        keep.append(pl.col("_not"))
+    found = found.select(pl.col(ROW), **parts).filter(keep)
+    return _spelled_out(found.drop("_any", "_not", strict=False), text, wrapper)
 
 
-def unwrap(lines: pl.DataFrame, wrapper: Wrapper) -> pl.DataFrame:
-    """Give the lines inside the wrapper; partial ones joined per stream.
+def _key(path: str) -> str:
+    return path.partition(".")[0].partition("[")[0]
 
-    What the wrapper is not around stays as it is, as a stream of its own. The last parts
-    of a line that is not yet whole have `whole` = False.
+
+def _at(path: str) -> pl.Expr:
+    """Give what stands at a path: of keys in objects, or one key that has the dots."""
+    key = _key(path)
+    below = path[len(key) :]
+    if not below:
+        return pl.col(key)
+    nested = pl.col(key).str.json_path_match(f"${below}")
+    return pl.coalesce(nested, pl.col(path)) if "." in path else nested
+
+
+def _spelled_out(
+    found: pl.DataFrame, text: pl.Series, wrapper: Wrapper
+) -> pl.DataFrame:
+    """Read texts that stand as an array of bytes or of texts: journald writes these."""
+    arrays = found.get_column("text").str.contains(r'^\[(?:\d+,\s*\d+|\d+\]$|")')
+    if not arrays.any():
+        return found
+    keys = "|".join(wrapper.json["text"])
+    at = found.get_column(ROW).filter(arrays)
+    real = text.gather(at).str.contains(rf'"(?:{keys})"\s*:\s*\[')
+    rows = arrays.arg_true().filter(real)
+    if not len(rows):
+        return found
+    column = found.get_column("text")
+    texts = [_text_of(one) for one in column.gather(rows)]
+    return found.with_columns(column.clone().scatter(rows, texts).alias("text"))
+
+
+def _text_of(array: str) -> str:
+    values = json.loads(array)
+    if all(isinstance(value, int) and 0 <= value < 256 for value in values):  # noqa: PLR2004
+        return bytes(values).decode("utf-8", "replace")
+    return "\n".join(map(str, values))
+
+
+# ---------------------------------------------------------------- levels
+
+
+class Unwrapper:
+    """Turns physical lines into the lines inside, in their order.
+
+    What may still be joined with later lines is held back. Whatever the blocks, the same
+    lines come out.
     """
-    found = peel(lines.get_column("text"), wrapper)
-    times = stamps.read(found.get_column("time"), _OUTER)
-    text = pl.col("text_inner")
-    inner = found.select(
-        pl.col(ROW),
-        pl.col("text").alias("text_inner"),
-        pl.concat_str(
-            pl.col("host").fill_null(""),
-            pl.col("path").fill_null(""),
-            pl.col("stream").fill_null(""),
-            separator="|",
+
+    def __init__(self, around: Peel | None) -> None:
+        self._top = _Level(around) if around is not None else None
+        self._ready: pl.DataFrame | None = None
+        self._end = 0
+
+    def add(self, lines: pl.DataFrame, *, last: bool) -> pl.DataFrame:
+        """Give the lines inside these (columns of `lines_of`); `last` gives all."""
+        if self._top is None:
+            return plain(lines)
+        if len(lines):
+            self._end = int(lines.get_column("line")[-1])
+        rows = self._top.add(untold(lines), self._end, last=last)
+        if self._ready is not None:
+            rows = pl.concat([self._ready, rows])
+            self._ready = None
+        if not rows.get_column("line").is_sorted():
+            rows = rows.sort("line")
+        low = self._top.low()
+        if low is not None:
+            self._ready = rows.filter(pl.col("line") >= low)
+            rows = rows.filter(pl.col("line") < low)
+        return rows
+
+
+class _Level:
+    """One wrapper of one stream, and the levels inside."""
+
+    def __init__(self, around: Peel) -> None:
+        self._around = around
+        self._wrapper = around.wrapper
+        self._held: pl.DataFrame | None = None
+        self._before: pl.DataFrame | None = None
+        self._inside: dict[str, _Level | None] = {}
+
+    def low(self) -> int | None:
+        """Give the first line that is held back."""
+        lows = [one.low() for one in self._inside.values() if one is not None]
+        if self._held is not None:
+            lows.append(int(self._held.get_column("line")[0]))
+        return min((low for low in lows if low is not None), default=None)
+
+    def add(self, rows: pl.DataFrame, end: int, *, last: bool) -> pl.DataFrame:
+        """Give the rows inside these; `end` is the line up to which all came."""
+        rows = self._whole(self._peeled(rows), end, last=last)
+        rows = self._ended(rows)
+        if not self._around.inside:
+            return rows
+        parts = []
+        names = rows.get_column("stream").unique(maintain_order=True).to_list()
+        for stream in dict.fromkeys([*names, *self._inside]):
+            if stream not in self._inside:
+                inner = self._around.of(stream)
+                self._inside[stream] = _Level(inner) if inner is not None else None
+            part = rows.filter(pl.col("stream") == stream)
+            level = self._inside[stream]
+            parts.append(part if level is None else level.add(part, end, last=last))
+        return pl.concat(parts) if parts else rows
+
+    # ------------------------------------------------------------ one line
+
+    def _peeled(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Put what is inside in the place of each row's text."""
+        found = peel(rows.get_column("text"), self._wrapper)
+        told = self._told(found)
+        if len(found) < len(rows):
+            index = pl.int_range(len(rows), dtype=pl.Int64, eager=True).alias(ROW)
+            told = index.to_frame().join(
+                told, on=ROW, how="left", maintain_order="left"
+            )
+        told = told.drop(ROW).rename(lambda name: f"_{name}")
+        both = rows.hstack(told)
+        if self._wrapper.carry:
+            both = self._carried(both, told.columns)
+        if len(found) < len(rows):
+            both = both.with_columns(
+                pl.coalesce("_text", "text").alias("_text"),
+                pl.when(pl.col("_text").is_null() & pl.lit(not self._wrapper.carry))
+                .then(pl.lit("?"))
+                .otherwise(pl.col("_family") if "_family" in told.columns else None)
+                .alias("_family"),
+                _flag(told, "_whole").fill_null(value=True).alias("_whole"),
+            )
+        return self._settled(both).select(*LINES, *TOLD)
+
+    def _carried(self, both: pl.DataFrame, told: list[str]) -> pl.DataFrame:
+        """Give lines that it is not around what it told of the line before."""
+        bare = both.get_column("_text").is_null()
+        width = pl.col("text").str.len_chars() - pl.col("_text").str.len_chars()
+        known = both.select(*told, width.cast(pl.Int64).alias("_width"))
+        if self._before is not None:
+            known = pl.concat([self._before, known])
+            bare = pl.concat([pl.Series([False]), bare])
+        index = pl.int_range(len(known), dtype=pl.Int64, eager=True)
+        last = pl.select(pl.when(~bare).then(index)).to_series().forward_fill()
+        known = known[last]
+        self._before = known.tail(1)
+        if not bare.any():
+            return both
+        bare, known = bare.tail(len(both)), known.tail(len(both))
+        line = both.get_column("text")
+        known = known.with_columns(line.alias("_line"))
+        # journalctl puts further lines of a message below its first.
+        head = pl.col("_line").str.head(pl.col("_width").fill_null(0))
+        inner = pl.when(head.str.strip_chars(" ") == "")
+        inner_text = inner.then(pl.col("_line").str.slice(head.str.len_chars()))
+        known = known.with_columns(inner_text.otherwise("_line").alias("_text"))
+        carried = [
+            pl.when(bare).then(known.get_column(name)).otherwise(name).alias(name)
+            for name in told
+            if name != "_whole"
+        ]
+        return both.with_columns(carried)
+
+    def _told(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Give `_row`, text, and what the wrapper tells, with types of `TOLD`."""
+        there = found.columns
+        exprs: dict[str, pl.Expr] = {ROW: pl.col(ROW), "text": pl.col("text")}
+        for name, part in (("output", "stream"), ("host", "host"), ("pid", "pid")):
+            if part in there:
+                exprs[name] = _said(part)
+        for name in ("program", "request_id"):
+            if name in there:
+                exprs[name] = _said(name)
+        origin = [_said(name) for name in ("program", "path") if name in there]
+        if origin:
+            exprs["origin"] = pl.coalesce(origin)
+        if "priority" in there:
+            level = pl.col("priority").cast(pl.Int32, strict=False) % 8
+            exprs["severity"] = level.replace_strict(
+                list(range(8)), list(_SEVERITIES), return_dtype=pl.String, default=None
+            )
+        names = [_said(name) for name in ("host", "path", "program") if name in there]
+        if names:
+            exprs["family"] = pl.concat_str(names, separator="|", ignore_nulls=True)
+        if self._wrapper.partial == "no_newline":
+            exprs["whole"] = pl.col("text").str.ends_with("\n")
+        elif self._wrapper.partial == "tag":
+            open_ = pl.col("tag").str.head(1).str.to_uppercase().is_in(["P", "T"])
+            exprs["whole"] = ~open_.fill_null(value=False)
+        told = found.select(**exprs)
+        return told.hstack(self._stamps(found)) if "time" in there else told
+
+    def _stamps(self, found: pl.DataFrame) -> list[pl.Series]:
+        times = stamps.read(found.get_column("time"), self._wrapper.times)
+        full = pl.col("zoned") & ~pl.col("yearless")
+        precision = pl.col("precision")
+        if not self._wrapper.finer:
+            precision = pl.max_horizontal(precision, pl.lit(_LATE_US, pl.Int64))
+        return times.select(
+            pl.when(full).then("ts").alias("outer"),
+            precision.alias("outer_us"),
+            pl.when(~full).then("ts").alias("local"),
+            "yearless",
+        ).get_columns()
+
+    def _settled(self, both: pl.DataFrame) -> pl.DataFrame:
+        """Join what this level tells with what those around it told."""
+        there = set(both.columns)
+        exprs: dict[str, pl.Expr] = {"text": pl.col("_text")}
+        for name in ("output", "host", "origin", "program", "pid", "severity", "request_id"):
+            if f"_{name}" in there:
+                exprs[name] = pl.coalesce(f"_{name}", name)
+        if "_family" in there:
+            exprs["family"] = pl.concat_str(
+                "family", "_family", separator="|", ignore_nulls=True
+            ).replace("", None)
+        if "_whole" in there:
+            exprs["whole"] = pl.col("_whole")
+        both = both.with_columns(**exprs)
+        stream = pl.concat_str("family", "output", separator="|", ignore_nulls=True)
+        both = both.with_columns(stream.alias("stream"))
+        return self._timed(both) if "_outer" in there else both
+
+    def _timed(self, both: pl.DataFrame) -> pl.DataFrame:
+        """Settle the stamps: the inner one counts, the outer one repairs it."""
+        if both.get_column("outer").null_count() < len(both):
+            both = _repaired(both)
+        own = pl.col("_outer").is_not_null()
+        return both.with_columns(
+            pl.coalesce("_outer", "outer").alias("outer"),
+            pl.when(own).then("_outer_us").otherwise("outer_us").alias("outer_us"),
+            pl.coalesce("_local", "local").alias("local"),
+            pl.when(pl.col("_local").is_not_null())
+            .then("_yearless")
+            .otherwise("yearless")
+            .alias("yearless"),
         )
-        .str.strip_chars("|")
-        .alias("stream"),
-        "tag",
-        times.get_column("ts").alias("outer"),
-    )
-    joined = lines.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64))
-    joined = joined.join(inner, on=ROW, how="left", maintain_order="left")
-    bare = text.is_null()
-    whole: pl.Expr = pl.lit(value=True)
-    if wrapper.partial == "no_newline":
-        whole = bare | text.str.ends_with("\n")
-    elif wrapper.partial == "tag":
-        whole = bare | (pl.col("tag").str.head(1) != "P")
-    joined = joined.with_columns(
-        whole.alias("whole"),
-        pl.when(bare).then("text").otherwise(text).alias("text"),
-        pl.when(bare).then(pl.lit("?")).otherwise("stream").alias("stream"),
-    )
-    if not joined.get_column("whole").all():
-        joined = _joined(joined)
-    else:
-        joined = joined.with_columns(pl.lit(1, pl.Int32).alias("lines"))
-    ended = pl.col("text").str.strip_suffix("\n").str.strip_suffix("\r")
-    joined = joined.with_columns(ended.alias("text"))
-    cut = pl.col("text").str.splitn("\n", 2).struct
-    return joined.select(
-        "line",
-        "lines",
-        "byte_offset",
-        "byte_length",
-        cut.field("field_0").str.strip_suffix("\r").alias("text"),
-        cut.field("field_1").alias("rest"),
-        "outer",
-        "stream",
-        "whole",
-    )
 
+    # ------------------------------------------------------------ parts
 
-_OUTER: Final = (
-    "%Y-%m-%dT%H:%M:%S%.f%#z",
-    "%Y-%m-%dT%H:%M:%S%.f",
-    "%Y-%m-%d %H:%M:%S%.f",
-    "epoch_s",
-)
-
-
-def _joined(lines: pl.DataFrame) -> pl.DataFrame:
-    """Join the parts of each line, in the order of their first parts."""
-    begins = pl.col("whole").shift(fill_value=True).over("stream")
-    parts = lines.with_columns(begins.cum_sum().over("stream").alias("part"))
-    # A line of more parts than can be held is cut, wherever the blocks end.
-    nth = pl.int_range(pl.len()).over("stream", "part") // _MOST_PARTS
-    return (
-        parts.with_columns(nth.alias("piece"))
-        .group_by("stream", "part", "piece", maintain_order=True)
-        .agg(
-            pl.col("line").first(),
-            pl.len().cast(pl.Int32).alias("lines"),
-            pl.col("byte_offset").first(),
-            pl.col("byte_length").sum(),
-            pl.col("text").str.join(""),
-            pl.col("outer").first(),
-            (pl.col("whole").last() | (pl.len() == _MOST_PARTS)).alias("whole"),
+    def _whole(self, rows: pl.DataFrame, end: int, *, last: bool) -> pl.DataFrame:
+        """Join the parts of each line, in the order of their first parts."""
+        if self._wrapper.partial == "none":
+            return rows
+        if self._held is not None:
+            rows = pl.concat([self._held, rows])
+            self._held = None
+        if rows.get_column("whole").all():
+            return rows
+        far = (pl.col("line") - pl.col("line").shift()).over("stream") > REACH
+        begins = pl.col("whole").shift(fill_value=True).over("stream")
+        begins |= far.fill_null(value=False)
+        parts = rows.with_columns(begins.cum_sum().over("stream").alias("part"))
+        # A line of more parts than can be held is cut, wherever the blocks end.
+        nth = pl.int_range(pl.len()).over("stream", "part") // _MOST_PARTS
+        parts = parts.with_columns(nth.alias("piece"))
+        sums = {"lines": pl.col("lines").sum(), "byte_length": pl.col("byte_length").sum()}
+        sums["text"] = pl.col("text").str.join("")
+        sums["whole"] = pl.col("whole").last() | (pl.len() == _MOST_PARTS)
+        first = {name: pl.col(name).first() for name in rows.columns if name != "stream"}
+        joined = parts.group_by("stream", "part", "piece", maintain_order=True).agg(
+            pl.col("line").last().alias("last"),
+            **(first | sums),
         )
-        .sort("line")
+        torn = joined.filter(
+            ~pl.col("whole") & (pl.col("last") > end - REACH) & pl.lit(not last)
+        )
+        joined = joined.select(rows.columns).sort("line")
+        if len(torn):
+            cut = int(torn.get_column("line").sort()[0])
+            start = pl.col("line").first().over("stream", "part", "piece")
+            self._held = parts.filter(start >= cut).select(rows.columns)
+            joined = joined.filter(pl.col("line") < cut)
+        return joined.with_columns(pl.lit(value=True).alias("whole"))
+
+    def _ended(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Take line ends off; what comes after the first line of a text is `rest`."""
+        text = pl.col("text")
+        if self._wrapper.octal and rows.get_column("text").str.contains("#0").any():
+            for code, char in (("#015", ""), ("#012", "\n"), ("#011", "\t")):
+                text = text.str.replace_all(code, char, literal=True)
+        if self._wrapper.plan is None or self._wrapper.octal:
+            rows = rows.with_columns(text.str.strip_suffix("\n").str.strip_suffix("\r"))
+            several = rows.get_column("text").str.contains("\n", literal=True)
+            if several.any():
+                cut = pl.col("text").str.splitn("\n", 2).struct
+                rows = rows.with_columns(
+                    cut.field("field_0").str.strip_suffix("\r").alias("text"),
+                    pl.concat_str(
+                        cut.field("field_1"), "rest", separator="\n", ignore_nulls=True
+                    )
+                    .replace("", None)
+                    .alias("rest"),
+                )
+            return rows
+        return rows.with_columns(text.str.strip_suffix("\r"))
+
+
+def _said(part: str) -> pl.Expr:
+    """Give a part, null where it says nothing."""
+    return pl.when(~pl.col(part).is_in(["", "-"])).then(part)
+
+
+def _flag(frame: pl.DataFrame, name: str) -> pl.Expr:
+    return pl.col(name) if name in frame.columns else pl.lit(value=True)
+
+
+def _repaired(both: pl.DataFrame) -> pl.DataFrame:
+    """Give stamps without year or zone those of the stamp around them.
+
+    One that is the moment of writing itself is not improved by one of whole seconds.
+    """
+    local = pl.col("_local")
+    dated = pl.when("_yearless").then(stamps.nearest_year(local, pl.col("outer")))
+    both = both.with_columns(dated.otherwise(local).alias("_dated"))
+    away = (pl.col("outer") - pl.col("_dated")).dt.total_microseconds()
+    zone = (away / _QUARTER_US).round().cast(pl.Int64) * _QUARTER_US
+    moved = pl.col("_dated") + pl.duration(microseconds=zone)
+    can = local.is_not_null() & pl.col("outer").is_not_null()
+    late = can & (pl.col("outer_us") >= _SECOND)
+    return both.with_columns(
+        pl.when(late).then(moved).otherwise("_outer").alias("_outer"),
+        pl.when(can).then(None).otherwise("_local").alias("_local"),
     )
 
 

@@ -1,0 +1,98 @@
+"""Finds what is around the lines of a file, from its first lines, level by level."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import polars as pl
+
+from faultlayer import unwrap
+from faultlayer.formats import Format
+from faultlayer.literals import Sight
+from faultlayer.take import Order, take
+from faultlayer.unwrap import Peel
+from faultlayer.wrappers import Wrapper
+
+#: Wrappers within one another; more is an accident.
+DEPTH: Final = 6
+_MOST: Final = 0.5  # share of lines that a wrapper has to be around
+_FIRST: Final = 20  # lines by which a wrapper is passed over
+_SAMPLE: Final = 400
+_NAMED: Final = 0.5  # what a line counts of which only the program is known
+
+
+class Around:
+    """Chooses among the wrappers by what the formats make of the lines inside."""
+
+    def __init__(self, wrappers: Sequence[Wrapper], formats: Sequence[Format]) -> None:
+        self._wrappers = wrappers
+        self._order: Order = [
+            (one, [pattern for pattern in one.patterns if pattern.telling])
+            for one in formats
+            if not one.weak
+        ]
+
+    def find(self, lines: pl.DataFrame) -> Peel | None:
+        """Give what is around these lines (columns of `lines_of`)."""
+        return self._find(unwrap.untold(lines), 1, weigh=False)[0]
+
+    def _find(
+        self, rows: pl.DataFrame, depth: int, *, weigh: bool
+    ) -> tuple[Peel | None, float]:
+        """Give what is around rows and, if wanted, how many of them are then known."""
+        text = rows.get_column("text")
+        text = text.filter(text.str.strip_chars() != "")
+        best: Peel | None = None
+        most = -1.0
+        for wrapper in self._candidates(text) if depth <= DEPTH else ():
+            if most < 0 and not wrapper.sure:
+                most = self._known(text, rows.clear())
+            weighed = weigh or not wrapper.sure
+            around, known = self._with(wrapper, rows, depth, weigh=weighed)
+            if wrapper.sure:
+                return around, known
+            if known > most:
+                best, most = around, known
+        if most < 0 and weigh:
+            most = self._known(text, rows)
+        return best, most
+
+    def _candidates(self, text: pl.Series) -> Iterator[Wrapper]:
+        first = text.head(_FIRST).to_list()
+        some = text.head(_SAMPLE)
+        for wrapper in self._wrappers:
+            plan = wrapper.plan
+            if plan is None and not any(line.lstrip()[:1] == "{" for line in first):
+                continue
+            if len(unwrap.peel(some, wrapper)) > _MOST * len(some):
+                yield wrapper
+
+    def _with(
+        self, wrapper: Wrapper, rows: pl.DataFrame, depth: int, *, weigh: bool
+    ) -> tuple[Peel, float]:
+        """Give a wrapper with what is inside it, and how many lines are known then."""
+        inner = unwrap.inside(rows, wrapper)
+        inside: dict[str, Peel | None] = {}
+        known = 0.0
+        for stream in unwrap.streams(inner):
+            part = inner.filter(pl.col("stream") == stream)
+            inside[stream], count = self._find(part, depth + 1, weigh=weigh)
+            known += count
+        if not any(inside.values()):
+            return Peel(wrapper), known
+        return Peel(wrapper, inside), known
+
+    def _known(self, text: pl.Series, rows: pl.DataFrame) -> float:
+        """Count the lines that formats know, and less those of which only a program is."""
+        some = text.head(_SAMPLE)
+        if not len(some):
+            return 0.0
+        sight = Sight(some.to_list())
+        likely = [
+            (one, [pattern for pattern in patterns if sight.may_hold(pattern.hint)])
+            for one, patterns in self._order
+        ]
+        _, left = take(some, likely)
+        known = float(len(some) - len(left))
+        if rows.get_column("program").null_count() < len(rows):
+            known += _NAMED * len(left)
+        return known * len(text) / len(some)
