@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import detect, frame, rows, told, unwrap
+from faultlayer import detect, frame, layers, rows, told, unwrap
 from faultlayer.detect import Definitions, Detection
 from faultlayer.orders import Orders, Trials
 from faultlayer.take import Hit, all_rows, take
@@ -234,6 +234,9 @@ class Assembly:
         place = logical.select(self._place)
         if hit.rows is not None:
             place = place[hit.rows]
+        if hit.format.general:
+            streams = place.get_column("stream")
+            built = layers.placed(built, streams, self._detection.layers)
         if "message" not in built.columns:
             built = built.with_columns(_at(text, hit.rows).alias("message"))
         pieces: list[pl.Expr | pl.Series] = [pl.col("message")]

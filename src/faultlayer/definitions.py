@@ -17,8 +17,18 @@ def raise_all(problems: Sequence[DefinitionError], title: str) -> None:
     if len(problems) == 1:
         raise problems[0]
     if problems:
-        text = "\n".join(str(problem) for problem in problems)
+        text = "\n".join(str(problem) for problem in in_order(problems))
         raise DefinitionError(f"{len(problems)} {title}\n{text}")
+
+
+def in_order(problems: Sequence[DefinitionError]) -> list[DefinitionError]:
+    """Sort problems by file, and by their place in it."""
+    return sorted(problems, key=_place)
+
+
+def _place(problem: DefinitionError) -> tuple[str, int, int]:
+    at = problem.at
+    return (at.path, at.line or 0, at.column or 0) if at else ("", 0, 0)
 
 
 class Table(dict[str, Any]):
@@ -171,7 +181,7 @@ class Reader:
         value = table.get(key, default)
         if isinstance(value, str):
             return value
-        self.wrong(f"{key} must be text", key, at=path_of(table, key))
+        self.wrong(f"{key} must be text", key, at=path_of(table, key), index=0)
         return default
 
     def texts_of(self, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -182,7 +192,10 @@ class Reader:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return tuple(value)
         self.wrong(
-            f"{key} must be text or a list of texts", key, at=path_of(table, key)
+            f"{key} must be text or a list of texts",
+            key,
+            at=path_of(table, key),
+            index=0,
         )
         return ()
 
@@ -202,7 +215,9 @@ class Reader:
         """Give a value that has to be true or false."""
         value = table.get(key, False)
         if not isinstance(value, bool):
-            self.wrong(f"{key} must be true or false", key, at=path_of(table, key))
+            self.wrong(
+                f"{key} must be true or false", key, at=path_of(table, key), index=0
+            )
             return False
         return value
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import lines, rows, stamps, tables, unwrap
+from faultlayer import layers, lines, rows, stamps, tables, unwrap
 from faultlayer.around import Around
 from faultlayer.blocks import Block, open_source
 from faultlayer.errors import UsageError
@@ -55,7 +55,7 @@ class Detection:
 
     `first_ts`: its first stamp; `dated`: that stamp has a year. `zones`: us to add to
     naive stamps of a stream, from the wrapper's stamps. `tables`: the format by whose
-    header the lines of a stream are read.
+    header the lines of a stream are read. `layers`: of streams of unknown programs.
     """
 
     wrapper: str | None
@@ -67,6 +67,7 @@ class Detection:
     host: str | None = None
     forced: bool = False
     tables: Mapping[str, str] = field(default_factory=dict)
+    layers: Mapping[str, str] = field(default_factory=dict)
     around: Peel | None = None
 
     def choices(self, stream: str) -> tuple[Choice, ...]:
@@ -130,7 +131,8 @@ def sniff(
             forced = name
     with open_source(source, HEAD_BYTES) as opened:
         for block in opened:
-            return choose(_head(block), definitions, forced)
+            path = "/".join(filter(None, (source.path, source.member)))
+            return choose(_head(block), definitions, forced, path)
     return Detection(None, {}, {}, "empty", None, dated=False)
 
 
@@ -139,7 +141,10 @@ def _head(block: Block) -> pl.DataFrame:
 
 
 def choose(
-    head: pl.DataFrame, definitions: Definitions, forced: str | None = None
+    head: pl.DataFrame,
+    definitions: Definitions,
+    forced: str | None = None,
+    path: str = "",
 ) -> Detection:
     """Choose wrapper and formats from the first lines (columns of `lines_of`)."""
     around = Around(definitions.wrappers, definitions.formats).find(head)
@@ -191,8 +196,35 @@ def choose(
         host=_host(logical) if around else None,
         forced=forced is not None,
         tables=tables_,
+        layers=_layers(ranked, parts, path, definitions),
         around=around,
     )
+
+
+def _layers(
+    ranked: Mapping[str, list[_Score]],
+    parts: Mapping[str, tuple[pl.DataFrame, pl.Series]],
+    path: str,
+    definitions: Definitions,
+) -> dict[str, str]:
+    """Find the layer of the streams whose formats are those of any program."""
+    found = {}
+    for stream, scores in ranked.items():
+        general = [one.format for one in scores if one.format.general]
+        if not general:
+            continue
+        hits, _ = take(parts[stream][1], [(one, one.patterns) for one in general])
+        built = [rows.build(hit.format, hit.pattern, hit.fields) for hit in hits]
+        none = pl.Series([], dtype=pl.String)
+        layer = layers.of(
+            f"{path}/{stream}".replace("|", "/"),
+            pl.concat([none, *(one["logger"] for one in built if "logger" in one)]),
+            pl.concat([none, *(one["message"] for one in built if "message" in one)]),
+            definitions.signatures,
+        )
+        if layer:
+            found[stream] = layer
+    return found
 
 
 def _tables(
@@ -293,9 +325,15 @@ def _ranked(
             for one in known
             if one.format.weak and not strong and one.own > _WEAK * sizes[stream]
         ]
+        # What many programs print comes after what one program prints.
         ranked[stream] = sorted(
             strong + weak,
-            key=lambda one: (-one.total, -own[one.format.name], one.format.name),
+            key=lambda one: (
+                one.format.general,
+                -one.total,
+                -own[one.format.name],
+                one.format.name,
+            ),
         )
     return ranked
 

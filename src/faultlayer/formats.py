@@ -1,13 +1,13 @@
 """Loads the format files of `parsers/`: what a line of each program looks like."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 from faultlayer import definitions, format_keys, patterns
 from faultlayer.definitions import Reader, path_of
-from faultlayer.dialects.template import Layout
+from faultlayer.dialects import joined
 from faultlayer.errors import DefinitionError, Location
 from faultlayer.format_keys import EPOCHS, FRAMINGS, KINDS, LAYERS, MARKS, SPLITS
 from faultlayer.patterns import COLUMNS
@@ -117,7 +117,10 @@ def _format(
     stem = reader.path.rpartition("/")[2].removesuffix(".toml")
     if name and name != stem:
         reader.wrong(
-            f"name {name!r} is not that of the file", "name", at=path_of(head, "name")
+            f"name {name!r} is not that of the file",
+            "name",
+            at=path_of(head, "name"),
+            index=0,
         )
     layer = reader.text_of(head, "layer")
     if layer and (layer not in LAYERS or (folder in LAYERS and folder != layer)):
@@ -127,6 +130,7 @@ def _format(
             "layer",
             hint=hint,
             at=path_of(head, "layer"),
+            index=0,
         )
     framing = reader.text_of(head, "framing", "line")
     if framing not in FRAMINGS:
@@ -134,6 +138,7 @@ def _format(
             f"framing must be one of {', '.join(FRAMINGS)}",
             "framing",
             at=path_of(head, "framing"),
+            index=0,
         )
     kind = reader.text_of(head, "kind") or None
     drop = frozenset(reader.texts_of(head, "drop"))
@@ -161,13 +166,13 @@ def _format(
         weak=reader.flag_of(head, "weak"),
         shares=reader.texts_of(head, "shares"),
         patterns=tuple(one.pattern for one in read),
-        stamps=tuple(_stamps(reader, top, groups)) or told_stamps(layouts),
-        fields={**_told_fields(reader, layouts, fields), **fields},
+        stamps=tuple(_stamps(reader, top, groups)) or joined.stamps(layouts),
+        fields={**joined.fields(layouts, reader, fields), **fields},
         attrs=dict(_fields(reader, top, "attrs", groups)),
         raw_json=frozenset(reader.texts_of(head, "raw_json")),
         drop=drop,
-        upstream=_upstream(reader, upstream) if upstream else told_upstream(layouts),
-        reason=dict(_fields(reader, top, "reason", groups)) or _told_reasons(layouts),
+        upstream=_upstream(reader, upstream) if upstream else joined.upstream(layouts),
+        reason=dict(_fields(reader, top, "reason", groups)) or joined.reasons(layouts),
         extracts=extracts,
         pairs=reader.text_of(head, "pairs") or None,
         engine_ids=reader.flag_of(head, "engine_ids"),
@@ -178,11 +183,17 @@ def _format(
         text=reader.text,
         table=_table(reader, top),
         structured=reader.flag_of(head, "structured"),
-        general=reader.flag_of(head, "general"),
+        general=_general(reader, head),
     )
     if not loaded.samples:
         reader.wrong("no [[sample]]", hint="give each pattern a line that it takes")
     return loaded
+
+
+def _general(reader: Reader, head: Mapping[str, Any]) -> int:
+    if head.get("general") == "last":
+        return 2
+    return int(reader.flag_of(head, "general"))
 
 
 def _table(reader: Reader, top: Mapping[str, Any]) -> Table | None:
@@ -200,63 +211,6 @@ def _table(reader: Reader, top: Mapping[str, Any]) -> Table | None:
         except re.error as error:
             reader.wrong(str(error), key)
     return None if reader.problems else Table(**given)
-
-
-def _told_fields(
-    reader: Reader, layouts: Sequence[Layout], given: Mapping[str, Field]
-) -> dict[str, Field]:
-    """Join what templates say of columns; one scale must do for all of them."""
-    found: dict[str, Field] = {}
-    for layout in layouts:
-        for column, field in layout.fields.items():
-            before = found.get(column)
-            if before is None or column in given:
-                found[column] = field
-                continue
-            if before.scale != field.scale:
-                reader.wrong(
-                    f"two patterns give {column} in different units",
-                    "[[pattern]]",
-                    hint=f"put one into a file of its own, or say {column} in [fields]",
-                )
-            sources = dict.fromkeys((*before.sources, *field.sources))
-            found[column] = Field(tuple(sources), before.scale)
-    return found
-
-
-def told_stamps(layouts: Sequence[Layout]) -> tuple[Stamp, ...]:
-    """Join the stamps of templates, each field with all of its spellings."""
-    found: dict[str, Stamp] = {}
-    for stamp in (stamp for layout in layouts for stamp in layout.stamps):
-        before = found.get(stamp.field)
-        spelt = (*before.formats, *stamp.formats) if before else stamp.formats
-        found[stamp.field] = Stamp(
-            stamp.field, tuple(dict.fromkeys(spelt)), start=stamp.start
-        )
-    return tuple(found.values())
-
-
-def told_upstream(layouts: Sequence[Layout]) -> Upstream | None:
-    """Join the upstream fields of templates."""
-    found = [layout.upstream for layout in layouts if layout.upstream is not None]
-    if not found:
-        return None
-    return Upstream(
-        connect=tuple(dict.fromkeys(name for one in found for name in one.connect)),
-        header=tuple(dict.fromkeys(name for one in found for name in one.header)),
-        response=tuple(dict.fromkeys(name for one in found for name in one.response)),
-        peer=tuple(dict.fromkeys(name for one in found for name in one.peer)),
-        scale=found[0].scale,
-    )
-
-
-def _told_reasons(layouts: Sequence[Layout]) -> dict[str, Field]:
-    found: dict[str, Field] = {}
-    for name, field in (item for layout in layouts for item in layout.reason.items()):
-        before = found.get(name, Field(()))
-        sources = dict.fromkeys((*before.sources, *field.sources))
-        found[name] = Field(tuple(sources))
-    return found
 
 
 def _fields(
@@ -278,6 +232,7 @@ def _fields(
                         f"no pattern has the field {name!r}",
                         column,
                         at=(what, column),
+                        index=0,
                         hint=_near(name, groups),
                     )
         scale = _scale(reader, table, 1, column)
@@ -287,6 +242,7 @@ def _fields(
                 "as must be number, ratio, time or duration",
                 column,
                 at=(what, column, "as"),
+                index=0,
             )
         values, join = table.get("values"), table.get("join")
         along = reader.flag_of(table, "along")
@@ -298,7 +254,9 @@ def _scale(
 ) -> float:
     scale = table.get("scale", usual)
     if isinstance(scale, bool) or not isinstance(scale, int | float):
-        reader.wrong("scale must be a number", needle)
+        reader.wrong(
+            "scale must be a number", needle, at=path_of(table, "scale"), index=0
+        )
         return usual
     return float(scale)
 
@@ -334,6 +292,7 @@ def _stamps(
                 "[[time]]",
                 nth=nth,
                 at=path_of(table, "field"),
+                index=0,
                 hint=_near(field, groups),
             )
         formats = reader.texts_of(table, "formats")
@@ -346,6 +305,7 @@ def _stamps(
                     nth=nth,
                     hint=hint,
                     at=path_of(table, "formats", number),
+                    index=0,
                 )
         marks = reader.text_of(table, "marks")
         if marks not in MARKS:
@@ -354,6 +314,7 @@ def _stamps(
                 "[[time]]",
                 nth=nth,
                 at=path_of(table, "marks"),
+                index=0,
             )
         yield Stamp(field, formats, start=marks == "start")
 

@@ -112,9 +112,10 @@ def _json(  # noqa: PLR0911 - one return a reason
     if required:
         there = len(shape["require"]) - len(required)
         return there, f"the keys {', '.join(required)}"
-    one_of = shape.get("one_of", [])
-    if one_of and not any(key in whole for key in one_of):
-        return 0, f"one of the keys {', '.join(one_of)}"
+    groups = [*shape.get("any_of", []), shape.get("one_of", [])]
+    for group in groups:
+        if group and not any(key in whole for key in group):
+            return 0, f"one of the keys {', '.join(group)}"
     refused = [key for key in shape.get("forbid", []) if key in whole]
     if refused:
         return 0, f"a line without {', '.join(refused)}"

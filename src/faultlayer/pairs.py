@@ -6,26 +6,41 @@ import polars as pl
 
 from faultlayer.normalise import escaped, json_text
 
-# How programs call what events have a column for.
+# How programs call what events have a column for (see `plain`). Of several names for a
+# request id the first here counts: those of vendors are last.
 COLUMNS: Final = {
     "request_id": "request_id",
+    "x_request_id": "request_id",
     "requestid": "request_id",
+    "xrequestid": "request_id",
     "req_id": "request_id",
     "reqid": "request_id",
     "rid": "request_id",
-    "x_request_id": "request_id",
+    "http.request.header.x_request_id": "request_id",
+    "x_oneapi_request_id": "request_id",
+    "x_kong_request_id": "request_id",
+    "apim_request_id": "request_id",
+    "x_ms_client_request_id": "request_id",
+    "x_ms_request_id": "request_id",
+    "x_acs_request_id": "request_id",
+    "x_tt_logid": "request_id",
+    "cf_ray": "request_id",
     "user": "user_id",
     "user_id": "user_id",
+    "userid": "user_id",
     "project": "project_id",
     "project_id": "project_id",
+    "projectid": "project_id",
     "tenant": "tenant_id",
     "tenant_id": "tenant_id",
+    "tenantid": "tenant_id",
     "model": "model",
     "engine": "engine",
     "plugin": "plugin",
     "pool": "pool",
     "status": "status",
     "status_code": "status",
+    "statuscode": "status",
     "prompt_tokens": "prompt_tokens",
     "input_tokens": "prompt_tokens",
     "completion_tokens": "completion_tokens",
@@ -36,10 +51,24 @@ COLUMNS: Final = {
     "client_ip": "client",
 }
 # What follows these is text of a user, to the end of the line.
-_SPEECH: Final = r"\b(?:prompts?|text|content|inputs?|messages|body)(?:: |=[^\"\s]).*"
+_SPOKEN: Final = r"\b(?:prompts?|text|content|inputs?|messages|body)"
+_SPEECH: Final = _SPOKEN + r"(?:: |=[^\"\s]).*"
 _QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
-_PAIR: Final = rf"[A-Za-z_][\w.-]*=(?:{_QUOTED}|[^\s\",;)\]}}]+)"
-_TOKENS: Final = rf"{_SPEECH}|{_PAIR}|{_QUOTED}"
+# In single quotes only as a value: elsewhere it is an apostrophe.
+_SINGLE: Final = r"'(?:[^'\\]|\\.)*'"
+_PAIR: Final = rf"[A-Za-z_][\w.-]*=(?:{_QUOTED}|{_SINGLE}|[^\s\",;)\]}}]+)"
+# Where a sentence names its request: `(request id: 4f..)`, `Request 4f..-.. failed`.
+_UUID: Final = r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}"
+_NAME: Final = r"\b[Rr]equest[ -](?:[Ii][Dd]: ?)?"
+_NAMED: Final = rf"\b[Rr]equest[ -](?:[Ii][Dd]: ?[\w.:-]{{6,}}|{_UUID}\b)"
+# It ends early only at a quote that a space follows.
+_REPR: Final = rf"{_SPOKEN}={_SINGLE}(?: |$)"
+_TOKENS: Final = rf"{_REPR}|{_SPEECH}|{_PAIR}|{_QUOTED}|{_NAMED}"
+
+
+def plain(name: str) -> str:
+    """Give a field's name in the spelling of `COLUMNS`: case and dashes say nothing."""
+    return name.lower().replace("-", "_")
 
 
 def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
@@ -51,6 +80,8 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     rows = pl.int_range(size, eager=True, dtype=pl.UInt32).alias("row")
     nothing = pl.Series("pairs", [None], pl.String).new_from_index(0, size)
     some = message.str.contains("=", literal=True).fill_null(value=False)
+    if not some.all():
+        some |= message.str.contains(_NAMED).fill_null(value=False)
     if not some.any():
         return pl.DataFrame(), nothing
     tokens = (
@@ -58,6 +89,11 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
         .filter(some)
         .with_columns(pl.col("token").str.extract_all(_TOKENS))
         .explode("token")
+        .with_columns(
+            pl.when(pl.col("token").str.contains("=", literal=True))
+            .then("token")
+            .otherwise(pl.col("token").str.replace(f"^{_NAME}", "request_id="))
+        )
         .filter(
             pl.col("token").str.contains("=", literal=True),
             ~pl.col("token").str.starts_with('"'),
@@ -72,6 +108,7 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     for name in sorted(known.get_column("column").unique().to_list()):
         part = known.filter(pl.col("column") == name)
         if len(part) > part.get_column("row").n_unique():
+            part = part.sort("row", _rank(part.get_column("key")), maintain_order=True)
             part = part.unique("row", keep="first", maintain_order=True)
         columns[name] = _scattered(
             size, part.get_column("row"), part.get_column("value")
@@ -98,16 +135,26 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     ).alias("pairs")
 
 
+def _rank(keys: pl.Series) -> pl.Series:
+    """Give the place of each name in `COLUMNS`."""
+    order = list(COLUMNS)
+    names = keys.unique().to_list()
+    ranks = [order.index(plain(name)) for name in names]
+    return keys.replace_strict(names, ranks, return_dtype=pl.Int32).alias("rank")
+
+
 def _split(tokens: pl.DataFrame) -> pl.DataFrame:
     """Give row, key, value and the event column of each token."""
     cut = pl.col("token").str.splitn("=", 2).struct.rename_fields(["key", "value"])
     pairs = tokens.select("row", cut.alias("p")).unnest("p")
     value = pl.col("value")
-    unquoted = value.str.slice(1).str.head(-1).str.replace_all(r'\\(["\\])', "${1}")
+    unquoted = (
+        value.str.slice(1).str.head(-1).str.replace_all(r"""\\(["'\\])""", "${1}")
+    )
     names = pairs.get_column("key").unique().to_list()
-    columns = [COLUMNS.get(name.lower().replace("-", "_")) for name in names]
+    columns = [COLUMNS.get(plain(name)) for name in names]
     return pairs.with_columns(
-        pl.when(value.str.starts_with('"'))
+        pl.when(value.str.contains(r"""^["']"""))
         .then(unquoted)
         .otherwise(value.str.strip_chars_end("."))
         .alias("value"),

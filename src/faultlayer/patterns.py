@@ -1,7 +1,7 @@
 """Reads the patterns of a format file; what they compile to is made when it is needed."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -20,7 +20,7 @@ from faultlayer.compile import (
 from faultlayer.definitions import Reader, path_of
 from faultlayer.dialects import apache, envoy, haproxy, nginx, python_logging
 from faultlayer.dialects.template import Layout
-from faultlayer.literals import Hint, hint
+from faultlayer.literals import Hint, hint, pieces
 from faultlayer.shape import Extract, Pattern
 
 COLUMNS: Final = {column.name: column.type for column in schema.EVENTS_RAW}
@@ -60,18 +60,19 @@ def patterns(
             continue
         shape = shapes[0]
         try:
-            names, make, hinted, layout = _shape(reader, table, shape, drop)
-            if not trusted:
-                make = partial(_untrusted, make())
+            said = _said(reader, table, shape, drop)
+            make = said.make if trusted else partial(_untrusted, said.make())
         except PatternError as error:
             _tell(reader, error, table, shape, nth)
             continue
         yield Read(
             Pattern(
                 name=reader.text_of(table, "name", str(nth + 1)),
-                names=names,
+                names=said.names,
                 make=make,
-                hinted=hinted,
+                hinted=said.hinted,
+                pieces=said.pieces,
+                json=said.json,
                 kind=reader.text_of(table, "kind") or kind,
                 fixed=reader.table(table.get("set", {}), "set", tuple(COLUMNS)),
                 weak=reader.flag_of(table, "weak"),
@@ -81,7 +82,7 @@ def patterns(
                 programs=reader.texts_of(table, "programs"),
                 rest=reader.flag_of(table, "rest"),
             ),
-            layout,
+            said.layout,
         )
 
 
@@ -97,35 +98,43 @@ def _always(_: str) -> bool:
 def _tell(
     reader: Reader, error: PatternError, table: Mapping[str, Any], key: str, nth: int
 ) -> None:
-    index = None
+    index = getattr(error, "index", None)
     if key == "regex":
         found = re.search(r" at position (\d+)", str(error))
         index = int(found.group(1)) if found else 0
     reader.wrong(
-        str(error), "[[pattern]]", nth=nth, at=path_of(table, key), index=index
+        str(error), "[[pattern]]", nth=nth, at=path_of(table, key), index=index or 0
     )
 
 
-_Planned = tuple[tuple[str, ...], Callable[[], tuple[Plan, ...]], Callable[[], Hint]]
-_Shape = tuple[
-    tuple[str, ...], Callable[[], tuple[Plan, ...]], Callable[[], Hint], Layout | None
-]
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a pattern says: its fields, what makes its plans and its hint, its pieces."""
+
+    names: tuple[str, ...]
+    make: Callable[[], tuple[Plan, ...]]
+    hinted: Callable[[], Hint]
+    pieces: Callable[[], Sequence[tuple[str, str]]] = tuple
+    json: JsonShape | None = None
+    layout: Layout | None = None
 
 
-def _shape(
+def _said(
     reader: Reader, table: Mapping[str, Any], shape: str, drop: frozenset[str]
-) -> _Shape:
-    """Give a pattern's fields, what makes its plans and its hint, the layout it was told."""
+) -> _Said:
     if shape == "json":
-        return (*_of_json(json_shape(reader, table)), None)
+        return _of_json(json_shape(reader, table))
     if shape == "regex":
         regex = "".join(reader.texts_of(table, "regex"))
-        names = tuple(dict.fromkeys(_GROUP.findall(regex)))
-        return names, partial(_regex_plans, (regex,)), partial(hint, regex), None
+        return _Said(
+            names=tuple(dict.fromkeys(_GROUP.findall(regex))),
+            make=partial(_regex_plans, (regex,)),
+            hinted=partial(hint, regex),
+            pieces=lambda: [(piece, piece) for piece in pieces(regex)],
+        )
     if shape == "log_format":
         return _log_format(reader, table, drop)
-    layout = _layout(reader, table, shape)
-    return (*_planned(layout), layout)
+    return _of_layout(_layout(reader, table, shape))
 
 
 def _layout(reader: Reader, table: Mapping[str, Any], shape: str) -> Layout:
@@ -144,31 +153,46 @@ def _layout(reader: Reader, table: Mapping[str, Any], shape: str) -> Layout:
 
 def _log_format(
     reader: Reader, table: Mapping[str, Any], drop: frozenset[str]
-) -> _Shape:
+) -> _Said:
     text = "".join(reader.texts_of(table, "log_format"))
     escape = reader.text_of(table, "escape", "default")
-    if nginx.is_json(text) or escape != "default":
-        layout = nginx.layout(text, escape)
-        return (*_planned(layout), layout)
+    layout = nginx.layout(text, escape)
+    if layout.json is not None or escape != "default":
+        return _of_layout(layout)
     # The strict reading: it splits at quotes, so every variable is found for certain.
     found = [token.name for token in tokens(text) if token.name]
-    names = tuple(name for name in found if name not in drop)
-    plans = partial(_quote_plans, text, drop)
-    return names, plans, lambda: hint(log_regex(text)), nginx.layout(text)
+    return _Said(
+        names=tuple(name for name in found if name not in drop),
+        make=partial(_quote_plans, text, drop),
+        hinted=lambda: hint(log_regex(text)),
+        pieces=lambda: [(part.source, part.regex) for part in layout.parts],
+        layout=layout,
+    )
 
 
-def _planned(layout: Layout) -> _Planned:
+def _of_layout(layout: Layout) -> _Said:
     if layout.json is not None:
-        return _of_json(layout.json)
-    plans = partial(_regex_plans, layout.regexes)
-    return layout.names, plans, partial(hint, layout.regexes[-1])
+        return _of_json(layout.json, layout)
+    return _Said(
+        names=layout.names,
+        make=partial(_regex_plans, layout.regexes),
+        hinted=partial(hint, layout.regexes[-1]),
+        pieces=lambda: [(part.source, part.regex) for part in layout.parts],
+        layout=layout,
+    )
 
 
-def _of_json(shape: JsonShape) -> _Planned:
+def _of_json(shape: JsonShape, layout: Layout | None = None) -> _Said:
     keys = ("",) if shape.list_key else shape.require
     longest = max(keys, key=len, default="")
     seen = Hint(f'"{longest}"' if longest else "", r"[\s\[{]")
-    return _json_names(shape), partial(_json_plans, shape), lambda: seen
+    return _Said(
+        names=_json_names(shape),
+        make=partial(_json_plans, shape),
+        hinted=lambda: seen,
+        json=shape,
+        layout=layout,
+    )
 
 
 def _regex_plans(regexes: tuple[str, ...]) -> tuple[Plan, ...]:

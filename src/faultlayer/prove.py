@@ -39,6 +39,7 @@ def events(
         dated=False,
         forced=True,
         tables={"": format_.name} if format_.table else {},
+        layers={"": format_.layer},
     )
     above = header.count("\n") + 1 if header else 0
     text = f"{header}\n{text}" if header else text
@@ -136,9 +137,12 @@ def _sample_problems(
         yield f"pattern {taker!r} takes this sample, not {sample.pattern!r}"
     own = next(one for one in format_.patterns if one.name == taker)
     for other in definitions.formats:
-        # A weak format is only asked where no other one fits, and a line that tells
-        # nothing about its program belongs to whoever else writes the file.
+        # A weak format is only asked where no other one fits, a general one after all
+        # others, and a line that tells nothing about its program belongs to whoever
+        # else writes the file.
         if other.weak or own.weak or own.shared or named:
+            continue
+        if other.general > format_.general:
             continue
         if (
             other.name in {format_.name, *format_.shares}

@@ -211,23 +211,12 @@ def _stamps(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
 
 def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
     """Give the first of a field's sources that says something, as text or number."""
-    exprs = []
-    for source in field.sources:
-        if not set(names_in(source, fields.columns)) <= set(fields.columns):
-            continue
-        name, _, path = source.partition(".")
-        if source in fields.columns:
-            name, path = source, ""
-        if " " in source:
-            parts = [normalise.text(pl.col(one)) for one in names_in(source)]
-            exprs.append(pl.concat_str(parts, separator=" "))
-            continue
-        expr = pl.col(name)
-        if path:
-            expr = expr.str.json_path_match(f"$.{path}")
-        elif fields.schema[name] == pl.String and len(field.sources) > 1:
-            expr = normalise.text(expr)
-        exprs.append(expr)
+    several = len(field.sources) > 1
+    exprs = [
+        _part(source, fields, several=several)
+        for source in field.sources
+        if set(names_in(source, fields.columns)) <= set(fields.columns)
+    ]
     if not exprs:
         return None
     if field.join is not None:
@@ -239,6 +228,19 @@ def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
     if field.kind == "duration":
         value = durations.milliseconds(value)
     return value
+
+
+def _part(source: str, fields: pl.DataFrame, *, several: bool) -> pl.Expr:
+    """Give one source of a value; of several, one that says nothing is null."""
+    if " " in source:
+        parts = [normalise.text(pl.col(one)) for one in names_in(source)]
+        return pl.concat_str(parts, separator=" ")
+    if source not in fields.columns:
+        name, _, path = source.partition(".")
+        return pl.col(name).str.json_path_match(f"$.{path}")
+    if several and fields.schema[source] == pl.String:
+        return normalise.text(pl.col(source))
+    return pl.col(source)
 
 
 def _columns(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:

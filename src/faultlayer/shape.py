@@ -1,11 +1,11 @@
 """What a format file says, in types: fields, stamps, patterns, samples."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from faultlayer.compile import Plan
+from faultlayer.compile import JsonShape, Plan
 from faultlayer.literals import Hint
 from faultlayer.tables import Table
 
@@ -66,6 +66,8 @@ class Extract:
 class Pattern:
     """One line shape of a format; `names` are the fields that it captures.
 
+    `pieces`: what the file says of a line from left to right, each with its regex; none
+    for lines of `json`.
     `weak`: such a line only begins a record where it cannot go on with one.
     `single`: never followed by lines of the same record.
     `shared`: says nothing about which program wrote the file.
@@ -78,6 +80,8 @@ class Pattern:
     names: tuple[str, ...]
     make: Callable[[], tuple[Plan, ...]]
     hinted: Callable[[], Hint]
+    pieces: Callable[[], Sequence[tuple[str, str]]]
+    json: JsonShape | None
     kind: str | None
     fixed: Mapping[str, str]
     weak: bool

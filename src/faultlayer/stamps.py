@@ -13,6 +13,7 @@ _QUARTER_US: Final = 900 * _SECOND
 # A leap year, so that 29 February can be read before the year is known.
 _BASE_YEAR: Final = 2000
 _UNITS: Final = {
+    "epoch": _SECOND,
     "epoch_s": _SECOND,
     "uptime_s": _SECOND,
     "epoch_ms": 1000,
@@ -38,14 +39,15 @@ class Spelling:
 
 
 def spelling(format_: str) -> Spelling:
-    """Read a strptime format or one of `epoch_s`, `epoch_ms`, `epoch_us`, `uptime_s`.
+    """Read a strptime format or a unit: `epoch` or `uptime_s`, or of one size `epoch_s`...
 
+    The size of an `epoch` number tells whether it counts seconds, ms, us or ns.
     `uptime_m_s_ms_us` is what llama.cpp writes: `0.41.568.358`.
     """
     if format_ == _UPTIMES[1]:
         return Spelling(format_, False, True, True, 1)
     if format_ in _UNITS:
-        precision = 0 if format_.endswith("_s") else _UNITS[format_]
+        precision = 0 if _UNITS[format_] == _SECOND else _UNITS[format_]
         return Spelling(format_, format_ != "uptime_s", True, True, precision)
     fixed = _FIXED.search(format_)
     precision = _SECOND
@@ -120,6 +122,8 @@ def _parsed(text: pl.Expr, kind: Spelling) -> pl.Expr:
         return (((m * 60 + s) * 1000 + ms) * 1000 + us).cast(pl.Datetime("us"))
     if kind.format in _UNITS:
         value = text.cast(pl.Float64, strict=False)
+        if kind.format == "epoch":
+            value = value / _finer(text)
         value = pl.when(value.is_between(0, 4e15)).then(value)
         us = (value * _UNITS[kind.format]).round().cast(pl.Int64, strict=False)
         return us.cast(pl.Datetime("us"))
@@ -136,10 +140,27 @@ def _parsed(text: pl.Expr, kind: Spelling) -> pl.Expr:
     return parsed.cast(pl.Datetime("us"))
 
 
+def _finer(text: pl.Expr) -> pl.Expr:
+    """Give how many units of an epoch number make a second: 1, 1e3, 1e6 or 1e9."""
+    value = text.cast(pl.Float64, strict=False)
+    return (
+        pl.when(value < 1e11)  # noqa: PLR2004 - seconds reach it in the year 5138
+        .then(1.0)
+        .when(value < 1e14)  # noqa: PLR2004
+        .then(1e3)
+        .when(value < 1e17)  # noqa: PLR2004
+        .then(1e6)
+        .otherwise(1e9)
+    )
+
+
 def _precision(text: pl.Expr, kind: Spelling) -> pl.Expr:
     if kind.precision_us:
         return pl.lit(kind.precision_us, pl.Int64)
     digits = text.str.extract(r"[.,](\d{1,6})").str.len_bytes().fill_null(0)
+    if kind.format == "epoch":
+        whole = _finer(text).log10().round().clip(0, 6).cast(pl.UInt32)
+        digits = pl.max_horizontal(digits, whole)
     steps = [_SECOND // 10**count for count in range(7)]
     return digits.replace_strict(
         list(range(7)), steps, return_dtype=pl.Int64, default=1
