@@ -15,5 +15,9 @@ SELECT
     'own record: not authenticated' AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
-WHERE own.kind = 'auth_failed' AND failures.status < 500
+WHERE
+    own.kind = 'auth_failed'
+    AND failures.status < 500
+    -- What an upstream of the gateway misses is not the client's fault.
+    AND NOT list_contains(own.kinds, 'upstream_error')
 GROUP BY failures.attempt_id

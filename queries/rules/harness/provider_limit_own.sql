@@ -8,12 +8,11 @@ SELECT
     failures.attempt_id,
     'harness.provider_limit' AS cause,
     'proven' AS strength,
-    min(own.ts) AS ts,
+    min(provider_refusals.ts) AS ts,
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,
-    list(own.event_id ORDER BY own.event_id) AS evidence,
+    list(provider_refusals.event_id ORDER BY provider_refusals.event_id) AS evidence,
     'own record: the provider refused' AS because
 FROM failures
-INNER JOIN own ON failures.attempt_id = own.attempt_id
-WHERE own.kind = 'provider_limit'
+INNER JOIN provider_refusals ON failures.attempt_id = provider_refusals.attempt_id
 GROUP BY failures.attempt_id

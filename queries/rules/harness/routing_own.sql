@@ -15,5 +15,8 @@ SELECT
     'own record: no route to the model' AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
-WHERE own.kind = 'no_route'
+WHERE
+    own.kind = 'no_route'
+    -- The gateway knows the model, and sent it where it is not.
+    OR (own.kind = 'not_found' AND list_contains(own.kinds, 'upstream_error'))
 GROUP BY failures.attempt_id

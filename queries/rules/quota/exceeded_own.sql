@@ -21,7 +21,18 @@ SELECT
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
 WHERE
-    own.kind IN ('quota_exceeded', 'quota_deny')
+    (
+        own.kind = 'quota_deny'
+        OR (
+            own.kind = 'quota_exceeded'
+            -- What a provider refused for its own limit is the gateway's echo of it.
+            AND NOT EXISTS (
+                SELECT 1
+                FROM provider_refusals
+                WHERE provider_refusals.attempt_id = failures.attempt_id
+            )
+        )
+    )
     -- What waits to be given back is not used up (reclamation_lag).
     AND NOT EXISTS (
         SELECT 1

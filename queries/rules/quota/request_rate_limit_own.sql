@@ -15,5 +15,12 @@ SELECT
     'own record: request rate limit' AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
-WHERE own.kind = 'request_rate_limit'
+WHERE
+    own.kind = 'request_rate_limit'
+    -- What a provider refused for its own limit is the gateway's echo of it.
+    AND NOT EXISTS (
+        SELECT 1
+        FROM provider_refusals
+        WHERE provider_refusals.attempt_id = failures.attempt_id
+    )
 GROUP BY failures.attempt_id
