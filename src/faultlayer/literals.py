@@ -127,6 +127,32 @@ def hint(regex: str) -> Hint:
     return Hint(max(runs, key=len, default=""), begins)
 
 
+def pieces(regex: str) -> list[str]:
+    """Cut a regex before and behind its outermost groups; one with a choice stays whole."""
+    found: list[str] = []
+    depth, begun, at = 0, 0, 0
+    while at < len(regex):
+        token = _TOKEN.match(regex, at)
+        if token is None:
+            break
+        at = token.end()
+        if token.lastgroup == "open":
+            if depth == 0 and token.start() > begun:
+                found.append(regex[begun : token.start()])
+                begun = token.start()
+            depth += 1
+        elif token.lastgroup == "close":
+            repeat = _REPEAT.match(regex, at)
+            at = repeat.end() if repeat else at
+            depth -= 1
+            if depth == 0:
+                found.append(regex[begun:at])
+                begun = at
+        elif token.lastgroup == "either" and depth == 0:
+            return [regex]
+    return [*found, regex[begun:]] if begun < len(regex) else found
+
+
 class Sight:
     """Lines seen as one text and as the set of their first characters."""
 

@@ -31,11 +31,15 @@ class Span:
 
 @dataclass(slots=True)
 class Places:
-    """Offsets of keys and values by path: `("pattern", 0, "regex", 1)`."""
+    """Offsets of keys and values by path: `("pattern", 0, "regex", 1)`.
+
+    `containers` are arrays and inline tables, by their opening bracket.
+    """
 
     text: str
     keys: dict[Path, int] = field(default_factory=dict)
     values: dict[Path, Span] = field(default_factory=dict)
+    containers: dict[Path, int] = field(default_factory=dict)
     _lines: list[int] = field(default_factory=list)
 
     def position(self, offset: int) -> tuple[int, int]:
@@ -65,7 +69,7 @@ class Places:
             if index < size or piece == pieces[-1]:
                 return min(offset, span.end)
             index -= size
-        return self.key(path)
+        return self.containers.get(path, self.key(path))
 
     def _pieces(self, path: Path) -> Iterator[Path]:
         number = 0
@@ -208,6 +212,7 @@ class _Scan:
         self.at = end + len(mark)
 
     def array(self, path: Path) -> None:
+        self.found.containers[path] = self.at
         self.at += 1
         number = 0
         while self.at < len(self.text):
@@ -226,6 +231,7 @@ class _Scan:
                 return
 
     def inline(self, path: Path) -> None:
+        self.found.containers[path] = self.at
         self.at += 1
         while self.at < len(self.text):
             self.skip(_BLANK)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from faultlayer.compile import TIME_LOCAL, PatternError
-from faultlayer.dialects import template
+from faultlayer.dialects import json_template, template
 from faultlayer.dialects.strftime import escaped, spelt
 from faultlayer.dialects.template import (
     INT,
@@ -18,6 +18,7 @@ from faultlayer.dialects.template import (
     WORD,
     Element,
     Layout,
+    TemplateError,
     header,
     text,
 )
@@ -124,7 +125,7 @@ def layout(log_format: str) -> Layout:
     found = elements(NAMED.get(log_format, _string(log_format)))
     written = "".join(one.text for one in found).strip()
     if written.startswith("{") and written.endswith("}") and '"' in written:
-        return template.json_line(found)
+        return json_template.line(found)
     return template.line(found, backslash=True)
 
 
@@ -149,20 +150,21 @@ def elements(log_format: str) -> list[Element]:
     for match in _TOKEN.finditer(log_format):
         if match.start() > end:
             found.append(text(log_format[end : match.start()]))
-        found.append(
-            text("%%", "%")
-            if match.group() == "%%"
-            else _directive(
-                match.group(), match.group("letter"), match.group("argument")
-            )
-        )
+        try:
+            found.append(_directive(match))
+        except PatternError as error:
+            raise TemplateError(str(error), match.start()) from None
         end = match.end()
     if end < len(log_format):
         found.append(text(log_format[end:]))
     return _joined_stamps(found)
 
 
-def _directive(source: str, letter: str, argument: str | None) -> Element:
+def _directive(match: re.Match[str]) -> Element:
+    source, letter = match.group(), match.group("letter")
+    argument = match.group("argument")
+    if source == "%%":
+        return text(source, "%")
     if argument is not None:
         special = _with_argument(source, letter, argument)
         if special is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from faultlayer.compile import PatternError
-from faultlayer.dialects import template
+from faultlayer.dialects import json_template, template
 from faultlayer.dialects.strftime import spelt
 from faultlayer.dialects.template import (
     INT,
@@ -17,6 +17,7 @@ from faultlayer.dialects.template import (
     WORD,
     Element,
     Layout,
+    TemplateError,
     header,
     text,
 )
@@ -131,7 +132,7 @@ def layout(format_: str | Mapping[str, object]) -> Layout:
         msg = "envoy_format is a string or a dictionary"
         raise PatternError(msg)
     known: list[Element] = []
-    return template.json_object(_placed(found, known), known)
+    return json_template.table(_placed(found, known), known)
 
 
 def _inner(format_: object) -> object:
@@ -160,7 +161,7 @@ def _placed(whole: Mapping[str, object], known: list[Element]) -> dict[str, obje
             if one.literal:
                 written += one.text
             else:
-                written += chr(0xE000 + len(known))
+                written += json_template.place(len(known))
                 known.append(one)
         placed[str(key)] = written
     return placed
@@ -180,17 +181,13 @@ def elements(format_: str) -> list[Element]:
         end = match.end()
     if end < len(format_):
         found.append(text(format_[end:]))
-    stray = next(
-        (
-            one
-            for one in found
-            if one.literal and one.source.count("%") > (one.source == "%%") * 2
-        ),
-        None,
-    )
-    if stray is not None:
-        msg = f"no operator of Envoy: {stray.source[stray.source.index('%') :][:30]!r}"
-        raise PatternError(msg)
+    at = 0
+    for one in found:
+        if one.literal and one.source != "%%" and "%" in one.source:
+            stray = one.source.index("%")
+            msg = f"no operator of Envoy: {one.source[stray:][:30]!r}"
+            raise TemplateError(msg, at + stray)
+        at += len(one.source)
     return found
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from faultlayer.compile import PatternError
-from faultlayer.dialects import template
+from faultlayer.dialects import json_template, template
 from faultlayer.dialects.strftime import spelt
 from faultlayer.dialects.template import (
     INT,
@@ -17,6 +17,7 @@ from faultlayer.dialects.template import (
     WORD,
     Element,
     Layout,
+    TemplateError,
     header,
     text,
 )
@@ -220,7 +221,7 @@ def layout(log_format: str) -> Layout:
     found = elements(NAMED.get(log_format, log_format))
     written = "".join(one.text for one in found).strip()
     if written.startswith("{") and written.endswith("}") and '"' in written:
-        return template.json_line(found)
+        return json_template.line(found)
     return template.line(_blocks(found))
 
 
@@ -232,7 +233,10 @@ def elements(log_format: str) -> list[Element]:
     for match in _TOKEN.finditer(log_format):
         if match.start() > end:
             found.append(text(log_format[end : match.start()]))
-        found_here, quoted = _element(match, quoted)
+        try:
+            found_here, quoted = _element(match, quoted)
+        except PatternError as error:
+            raise TemplateError(str(error), match.start()) from None
         found += found_here
         end = match.end()
         if not found_here and log_format[end : end + 1] == " ":

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from faultlayer.compile import TIME_LOCAL, PatternError
-from faultlayer.dialects import template
+from faultlayer.dialects import json_template, template
 from faultlayer.dialects.template import (
     INT,
     METHOD,
@@ -167,7 +167,7 @@ def layout(log_format: str, escape: str = "default") -> Layout:
         raise PatternError(msg)
     found = elements(log_format)
     if is_json(log_format):
-        return template.json_line(found)
+        return json_template.line(found)
     return template.line(found, backslash=escape == "json")
 
 

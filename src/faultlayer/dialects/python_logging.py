@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from faultlayer.compile import PatternError
-from faultlayer.dialects import template
+from faultlayer.dialects import json_template, template
 from faultlayer.dialects.strftime import escaped, spelt
 from faultlayer.dialects.template import (
     IDS,
@@ -150,7 +150,7 @@ def layout(format_: str, datefmt: str = "") -> Layout:
     found = elements(format_, datefmt)
     written = "".join(one.text for one in found).strip()
     if written.startswith("{") and written.endswith("}") and '"' in written:
-        return template.json_line(found)
+        return json_template.line(found)
     return template.line(found, backslash=_is_gunicorn(format_))
 
 
