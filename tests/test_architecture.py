@@ -26,7 +26,7 @@ patterns
 formats pairs signatures unwrap
 near structured take timeline told write
 around layers rows
-detect
+detect reasons
 orders
 assemble
 parse

@@ -2,21 +2,39 @@
 -- layer: harness
 -- cause: harness.edge_limit
 -- known gaps: limits with a log level below the one that was kept
-WITH turned AS (
+WITH limits AS (
     SELECT
         marks.event_id,
         marks.log_dir,
         coalesce((marks.attrs ->> '$.zone'), '?') AS zone,
         marks.ts,
         marks.ts_error_us,
-        marks.clock_status,
-        marks.ts - lag(marks.ts) OVER zones > INTERVAL 60 SECOND AS pause
+        marks.clock_status
     FROM marks
     WHERE marks.kind = 'edge_limit'
+    UNION ALL
+    SELECT
+        reasons.event_id,
+        reasons.log_dir,
+        coalesce(
+            (reasons.attrs ->> '$.frontend'), (reasons.attrs ->> '$.route_name'), '?'
+        ) AS zone,
+        reasons.ts,
+        reasons.ts_error_us,
+        reasons.clock_status
+    FROM reasons
+    WHERE list_contains(reasons.kinds, 'edge_limit')
+),
+
+turned AS (
+    SELECT
+        limits.*,
+        limits.ts - lag(limits.ts) OVER zones > INTERVAL 60 SECOND AS pause
+    FROM limits
     WINDOW
         zones AS (
-            PARTITION BY marks.log_dir, coalesce((marks.attrs ->> '$.zone'), '?')
-            ORDER BY marks.ts, marks.event_id
+            PARTITION BY limits.log_dir, limits.zone
+            ORDER BY limits.ts, limits.event_id
         )
 ),
 

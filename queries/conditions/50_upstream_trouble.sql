@@ -16,9 +16,29 @@ WITH trouble AS (
         marks.clock_status
     FROM marks
     WHERE
-        marks.component = 'nginx'
+        is_proxy(marks.component)
         AND marks.request_id IS NULL
         AND marks.kind IN (
+            'connect_refused', 'no_live_upstream', 'upstream_closed',
+            'upstream_timeout', 'upstream_reset', 'tls_handshake', 'dns_failure'
+        )
+    UNION ALL
+    SELECT
+        reasons.event_id,
+        reasons.log_dir,
+        reasons.kind,
+        coalesce(
+            reasons.upstream_addr,
+            (reasons.attrs ->> '$.backend'),
+            (reasons.attrs ->> '$.upstream_cluster'),
+            '?'
+        ) AS upstream,
+        reasons.ts,
+        reasons.ts_error_us,
+        reasons.clock_status
+    FROM reasons
+    WHERE
+        reasons.kind IN (
             'connect_refused', 'no_live_upstream', 'upstream_closed',
             'upstream_timeout', 'upstream_reset', 'tls_handshake', 'dns_failure'
         )

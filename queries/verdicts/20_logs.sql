@@ -7,7 +7,8 @@ SELECT
         bool_or(
             sources.layer = 'harness'
             AND sources.events > 0
-            AND NOT sources.format SIMILAR TO '.*(nginx|config|yaml|prometheus).*'
+            AND NOT is_proxy(sources.component)
+            AND NOT sources.format SIMILAR TO '.*(config|yaml|prometheus).*'
         ),
         FALSE
     ) AS has_harness,

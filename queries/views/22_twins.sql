@@ -3,7 +3,8 @@
 WITH logs AS (
     SELECT
         sources.source_id,
-        sources.log_set
+        sources.log_set,
+        sum(sources.events) OVER (PARTITION BY sources.log_set) AS log_events
     FROM sources
 ),
 
@@ -62,14 +63,79 @@ by_shape AS (
         access.request_id IS NOT NULL
         AND twin_log.log_set <> first_log.log_set
     GROUP BY idless.event_id
+),
+
+-- ... or what a proxy behind another one saw of it, within the time of the outer one.
+inside AS (
+    SELECT
+        deeper.event_id,
+        deeper_log.log_set,
+        deeper_log.log_events,
+        outer_log.log_set AS outer_log_set,
+        outermost.event_id AS first_event_id,
+        outermost.duration_ms
+    FROM repeats AS deeper
+    INNER JOIN repeats AS outermost
+        ON
+            deeper.request_id = outermost.request_id
+            AND deeper.source_id <> outermost.source_id
+            AND (
+                deeper.duration_ms < outermost.duration_ms
+                OR (
+                    deeper.duration_ms = outermost.duration_ms
+                    AND deeper.source_id > outermost.source_id
+                )
+            )
+            AND deeper.ts_start
+            >= outermost.ts_start
+            - micros(deeper.ts_error_us + outermost.ts_error_us + 20000)
+            AND deeper.ts_end
+            <= outermost.ts_end
+            + micros(deeper.ts_error_us + outermost.ts_error_us + 20000)
+    INNER JOIN logs AS deeper_log ON deeper.source_id = deeper_log.source_id
+    INNER JOIN logs AS outer_log ON outermost.source_id = outer_log.source_id
+    WHERE deeper_log.log_set <> outer_log.log_set
+),
+
+-- Of two edges side by side one sees few of the other's requests.
+behind AS (
+    SELECT
+        inside.log_set,
+        inside.outer_log_set
+    FROM inside
+    GROUP BY inside.log_set, inside.outer_log_set
+    HAVING count(DISTINCT inside.event_id) >= 0.5 * max(inside.log_events)
+),
+
+nested AS (
+    SELECT
+        inside.event_id,
+        arg_max(inside.first_event_id, (inside.duration_ms, -inside.first_event_id))
+            AS first_event_id
+    FROM inside
+    SEMI JOIN behind
+        ON
+            inside.log_set = behind.log_set
+            AND inside.outer_log_set = behind.outer_log_set
+    ANTI JOIN by_id ON inside.event_id = by_id.event_id
+    GROUP BY inside.event_id
 )
 
 SELECT
     by_id.event_id,
-    by_id.first_event_id
+    by_id.first_event_id,
+    FALSE AS nested
 FROM by_id
 UNION ALL
 SELECT
     by_shape.event_id,
-    by_shape.first_event_id
+    by_shape.first_event_id,
+    FALSE AS nested
 FROM by_shape
+UNION ALL
+SELECT
+    nested.event_id,
+    coalesce(by_id.first_event_id, nested.first_event_id) AS first_event_id,
+    TRUE AS nested
+FROM nested
+LEFT JOIN by_id ON nested.first_event_id = by_id.event_id

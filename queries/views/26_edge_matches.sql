@@ -15,7 +15,7 @@ WITH errors AS (
         unnest([0, 1]) AS shift
     FROM marks
     WHERE
-        marks.component = 'nginx'
+        is_proxy(marks.component)
         AND marks.request_id IS NULL
         AND marks.client IS NOT NULL
         AND marks.clock_status <> 'untied'
@@ -25,7 +25,7 @@ WITH errors AS (
 -- that broke off after its header.
 fitting AS (
     SELECT
-        access.event_id AS attempt_id,
+        coalesce(twins.first_event_id, access.event_id) AS attempt_id,
         access.client,
         access.status,
         access.message,
@@ -42,7 +42,7 @@ fitting AS (
             errors.client = access.client
             AND date_trunc('second', errors.ts) + to_seconds(errors.shift)
             = date_trunc('second', access.ts_end)
-    ANTI JOIN twins ON access.event_id = twins.event_id
+    LEFT JOIN twins ON access.event_id = twins.event_id
     WHERE
         (
             errors.request IS NULL
@@ -67,8 +67,9 @@ fitting AS (
             WHEN errors.kind = 'upstream_timeout' THEN access.status = 504
             WHEN
                 errors.kind IN (
-                    'connect_refused', 'no_live_upstream', 'upstream_closed',
-                    'upstream_reset', 'tls_handshake', 'dns_failure'
+                    'connect_refused', 'connect_failed', 'no_live_upstream',
+                    'upstream_closed', 'upstream_reset', 'tls_handshake',
+                    'dns_failure'
                 )
                 THEN access.status IN (502, 503, 504)
             ELSE FALSE

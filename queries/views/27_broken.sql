@@ -27,6 +27,19 @@ WITH own AS (
 SELECT DISTINCT own.event_id
 FROM own
 UNION
+-- The record itself says that it broke off, or one of a proxy behind it does.
+SELECT DISTINCT reasons.attempt_id AS event_id
+FROM reasons
+WHERE
+    reasons.status < 400
+    AND list_has_any(
+        reasons.kinds,
+        [
+            'client_closed', 'client_timeout', 'upstream_closed', 'upstream_reset',
+            'upstream_timeout', 'upstream_invalid'
+        ]
+    )
+UNION
 SELECT DISTINCT edge_matches.attempt_id AS event_id
 FROM edge_matches
 INNER JOIN access ON edge_matches.attempt_id = access.event_id

@@ -1,4 +1,5 @@
--- title: Records that carry the id of a failed attempt, each given to one attempt
+-- title: Records that carry the id of a failed attempt, each given to one attempt,
+--     and access records that give their own reason
 -- store: table
 WITH numbered AS (
     SELECT
@@ -148,7 +149,8 @@ SELECT
     placed.pool,
     placed.user_id,
     placed.message,
-    placed.attrs
+    placed.attrs,
+    FALSE AS in_access
 FROM placed
 WHERE
     placed.siblings = 1
@@ -178,3 +180,25 @@ QUALIFY
             placed.attempt_id ASC
     ) = 1
     AND placed.failed
+UNION ALL
+SELECT
+    reasons.attempt_id,
+    reasons.event_id,
+    reasons.ts,
+    reasons.ts_error_us,
+    reasons.clock_status,
+    reasons.layer,
+    reasons.component,
+    reasons.kind,
+    reasons.kinds,
+    reasons.severity,
+    reasons.status,
+    reasons.engine,
+    reasons.plugin,
+    reasons.pool,
+    reasons.user_id,
+    reasons.message,
+    reasons.attrs,
+    TRUE AS in_access
+FROM reasons
+SEMI JOIN failures ON reasons.attempt_id = failures.attempt_id

@@ -9,7 +9,16 @@ from typing import Any, Final, Protocol
 
 import polars as pl
 
-from faultlayer import assets, formats, normalise, rows, schema, signatures, wrappers
+from faultlayer import (
+    assets,
+    formats,
+    normalise,
+    reasons,
+    rows,
+    schema,
+    signatures,
+    wrappers,
+)
 from faultlayer.assemble import Assembly
 from faultlayer.blocks import open_source
 from faultlayer.detect import Definitions, Detection, sniff
@@ -234,7 +243,7 @@ class Run:
             else:
                 events = rows.replaced(events, at, named.select(events.columns))
         if self._signatures is not None and rows.REASON in events.columns:
-            events = _reasoned(events, self._signatures)
+            events = reasons.name(events, self._signatures)
         label = self._source.label
         model = pl.col("layer") == "model"
         if label not in _NO_ENGINES and events.select(model.any()).item():
@@ -299,32 +308,6 @@ def _with_columns(events: pl.DataFrame) -> pl.DataFrame:
         if name not in events.columns
     ]
     return events.with_columns(missing)
-
-
-def _reasoned(events: pl.DataFrame, known: signatures.Signatures) -> pl.DataFrame:
-    """Name what access records themselves say of their end: `kinds` after `access`."""
-    told = events.select(
-        pl.col(rows.REASON).is_not_null() & (pl.col("kind") == "access")
-    ).to_series()
-    if not told.any():
-        return events.drop(rows.REASON)
-    part = events.filter(told).with_columns(
-        pl.col("text").alias("_text"),
-        pl.col(rows.REASON).alias("text"),
-        pl.lit(None, pl.String).alias("kind"),
-    )
-    named = signatures.name_kinds(part, known)
-    several = pl.coalesce("kinds", pl.concat_list("kind"))
-    named = named.with_columns(
-        pl.col("_text").alias("text"),
-        pl.lit("access").alias("kind"),
-        pl.when(pl.col("kind") != "other")
-        .then(pl.concat_list(pl.lit("access"), several))
-        .alias("kinds"),
-    ).select(events.columns)
-    others = events.filter(~told)
-    merged = rows.in_order([others, named]) if len(others) else named
-    return merged.drop(rows.REASON)
 
 
 def _shortened(text: pl.Series, long: pl.Series) -> pl.Series:

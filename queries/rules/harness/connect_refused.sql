@@ -17,5 +17,7 @@ SELECT
     || ': same client, request and second in the error log' AS because
 FROM failures
 INNER JOIN edge_matches ON failures.attempt_id = edge_matches.attempt_id
-WHERE edge_matches.kind IN ('connect_refused') AND edge_matches.settled
+WHERE
+    edge_matches.kind IN ('connect_refused', 'connect_failed')
+    AND edge_matches.settled
 GROUP BY failures.attempt_id

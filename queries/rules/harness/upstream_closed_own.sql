@@ -3,11 +3,19 @@
 -- cause: harness.upstream_closed
 -- role: symptom
 -- precedence: 663
--- known gaps: an engine that died without a record
+-- known gaps: an engine that died without a record; an answer that cannot be read
+--     is only the nearest to it
 SELECT
     failures.attempt_id,
     'harness.upstream_closed' AS cause,
-    'corroborated' AS strength,
+    CASE
+        WHEN
+            bool_or(
+                list_has_any(own.kinds, ['upstream_closed', 'upstream_reset'])
+            )
+            THEN 'corroborated'
+        ELSE 'inferred'
+    END AS strength,
     min(own.ts) AS ts,
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,
@@ -15,5 +23,9 @@ SELECT
     'own record: upstream closed the connection' AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
-WHERE own.layer = 'harness' AND list_contains(own.kinds, 'upstream_closed')
+WHERE
+    own.layer = 'harness'
+    AND list_has_any(
+        own.kinds, ['upstream_closed', 'upstream_reset', 'upstream_invalid']
+    )
 GROUP BY failures.attempt_id

@@ -67,7 +67,10 @@ WHERE
             FROM own
             WHERE
                 own.attempt_id = failures.attempt_id
-                AND own.kind IN ('no_route', 'not_ready')
+                AND list_has_any(
+                    own.kinds,
+                    ['no_route', 'not_ready', 'no_live_upstream', 'queue_timeout']
+                )
         )
     )
     -- Below 400 only what was cut by the upstream, not by the client.
@@ -85,7 +88,13 @@ WHERE
             FROM own
             WHERE
                 own.attempt_id = failures.attempt_id
-                AND own.kind IN ('request_engine_dead', 'request_failed_engine')
+                AND list_has_any(
+                    own.kinds,
+                    [
+                        'request_engine_dead', 'request_failed_engine',
+                        'upstream_closed', 'upstream_reset', 'upstream_timeout'
+                    ]
+                )
         )
     )
 GROUP BY failures.attempt_id, conditions.cause

@@ -7,7 +7,9 @@
 SELECT
     failures.attempt_id,
     'quota.exceeded' AS cause,
-    'proven' AS strength,
+    -- A proxy's flag says that it was so, not for what reason.
+    CASE WHEN bool_and(own.in_access) THEN 'corroborated' ELSE 'proven' END
+        AS strength,
     min(own.ts) AS ts,
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,
