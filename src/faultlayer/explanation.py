@@ -14,7 +14,6 @@ from faultlayer.render import Cell, Line, cut, line, wrapped
 
 _NEAREST = 3
 _CLOSE = 8  # characters that a pattern takes by more than chance
-_BEFORE = 24  # characters shown before the place where a pattern fails
 # Where the record stands; of no interest in a line by itself.
 _PLACES = {"event_id", "source_id", "line", "lines", "byte_offset", "byte_length"}
 
@@ -93,7 +92,7 @@ def _misses(
         if name or (miss.json == is_json and (is_json or miss.taken >= _CLOSE))
     ]
     if not close:
-        yield line("none comes near it")
+        yield line(f"tried {len(formats)} formats, none comes near it")
         return
     for miss in close[:_NEAREST]:
         yield line()
@@ -101,8 +100,23 @@ def _misses(
         if miss.json:
             yield line(f"  wants {miss.wanted}")
             continue
-        before = text[max(miss.taken - _BEFORE, 0) : miss.taken]
-        yield line(f"  takes {miss.taken} characters:  …{cut(shown(before), width)}")
-        yield line(f"  then wants:  {cut(shown(miss.wanted), width - 15)}")
-        there = text[miss.taken :]
-        yield line(f"  but there is:  {cut(shown(there) or '(nothing)', width - 17)}")
+        yield from _place(text, miss.taken, width)
+        yield line(f"  wants:  {cut(shown(miss.wanted), width - 10)}")
+    further = [f"{miss.format} ({miss.taken})" for miss in close[_NEAREST:]]
+    if further:
+        yield line()
+        label = "further formats, by the characters that they take:  "
+        for part in wrapped(", ".join(further), width, "  ", label):
+            yield line(Cell(part, "dim"))
+
+
+def _place(text: str, taken: int, width: int) -> Iterator[Line]:
+    """Show the text around a place, with a caret below it."""
+    before = shown(text[max(taken - width // 2, 0) : taken])
+    lead = "…" if taken > width // 2 else ""
+    there = cut(shown(text[taken:]), max(width - 2 - len(lead + before), 1))
+    yield line(f"  {lead}{before}{there}")
+    said = "the line ends here" if taken >= len(text) else "does not fit"
+    place = len(lead + before)
+    caret = f"  {' ' * place}^ {said}, after {taken} characters"
+    yield line(cut(caret, max(width, place + 4)))

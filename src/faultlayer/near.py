@@ -1,19 +1,17 @@
-"""Says how near a line comes to a format that does not take it, and what is in the way."""
+"""Says how near a line comes to a pattern that does not take it, and what is in the way."""
 
-import contextlib
 import json
-import tomllib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 import regex
 
-from faultlayer.compile import PatternError, log_regex, tokens
-from faultlayer.formats import Format
+from faultlayer.compile import JsonShape
+from faultlayer.formats import Format, Pattern
 
 _TIME_LIMIT = 0.25  # seconds a pattern: a user's own may be slow on a line like this
+_END = "the end of the line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ def misses(formats: Sequence[Format], line: str) -> list[Miss]:
     """Give the best failing pattern of each format, the nearest format first."""
     found = []
     for one in formats:
-        own = list(_of_format(one, line))
+        own = list(of_format(one, line))
         if own:
             found.append(max(own, key=lambda miss: miss.taken))
     is_json = line.lstrip().startswith("{")
@@ -40,65 +38,69 @@ def misses(formats: Sequence[Format], line: str) -> list[Miss]:
     )
 
 
-def _of_format(one: Format, line: str) -> Iterator[Miss]:
-    for number, pattern in enumerate(tomllib.loads(one.text).get("pattern", []), 1):
-        name = str(pattern.get("name", number))
-        if "json" in pattern:
-            miss = _json(pattern["json"], line)
-        elif "log_format" in pattern:
-            miss = _parts(_log_format_parts(_joined(pattern["log_format"])), line)
-        else:
-            pieces = pattern["regex"]
-            pieces = [pieces] if isinstance(pieces, str) else pieces
-            miss = _parts([(piece, piece) for piece in pieces], line)
+def of_format(one: Format, line: str) -> Iterator[Miss]:
+    """Give how far each pattern of a format gets that does not take the line."""
+    for pattern in one.patterns:
+        miss = _miss(pattern, line)
         if miss is not None:
-            yield Miss(one.name, name, *miss, json="json" in pattern)
+            is_json = pattern.json is not None
+            yield Miss(one.name, pattern.name, *miss, json=is_json)
 
 
-def _joined(text: str | Sequence[str]) -> str:
-    return text if isinstance(text, str) else "".join(text)
+def _miss(pattern: Pattern, line: str) -> tuple[int, str] | None:
+    if pattern.json is not None:
+        return _json(pattern.json, line)
+    pieces = list(pattern.pieces())
+    begins = pattern.hint.begins
+    if begins and not re.match(begins, line):
+        return 0, pieces[0][0]
+    return _stop(pieces, line)
 
 
-def _log_format_parts(log_format: str) -> list[tuple[str, str]]:
-    """Cut a `log_format` into pairs of regex and source text, one a variable."""
-    with contextlib.suppress(PatternError):
-        found = tokens(log_format)
-        ends = [number for number, token in enumerate(found, 1) if token.name]
-        ends[-1] = len(found)
-        heads = ["".join(token.text for token in found[:end]) for end in (0, *ends)]
-        return [
-            (log_regex(after)[len(log_regex(before)) if before else 0 :],
-             after[len(before):])
-            for before, after in pairwise(heads)
-        ]  # fmt: skip
-    return []
-
-
-def _parts(parts: Sequence[tuple[str, str]], line: str) -> tuple[int, str] | None:
-    """Find how many leading parts match, and where the next one begins."""
-    taken = 0
-    wanted = parts[0][1] if parts else ""
-    for number in range(len(parts), 0, -1):
-        end = _matched("".join(part for part, _ in parts[:number]), line)
-        if end is not None:
-            if number == len(parts):
-                return None if end == len(line) else (end, "the end of the line")
-            return end, parts[number][1]
-    return taken, wanted
-
-
-def _matched(pattern: str, line: str) -> int | None:
+def _stop(pieces: Sequence[tuple[str, str]], line: str) -> tuple[int, str] | None:
+    """Find where a line stops to fit, and the piece that wants something else there."""
     try:
-        match = regex.match(pattern, line, timeout=_TIME_LIMIT)
-    except (regex.error, TimeoutError):
-        # A prefix may end inside a group.
-        return None
-    return match.end() if match else None
+        whole = regex.compile("".join(part for _, part in pieces))
+        if whole.fullmatch(line, timeout=_TIME_LIMIT):
+            return None
+        number, taken = _taken(pieces, line)
+        if number == len(pieces):
+            return taken, _END
+        source, part = pieces[number]
+        return taken + _fitting(regex.compile(part), line[taken:]), source
+    except regex.error:
+        return 0, pieces[0][0]
+    except TimeoutError:
+        return 0, f"more time: after {_TIME_LIMIT} s it has come to no end"
 
 
-def _json(  # noqa: PLR0911 - one return a reason
-    shape: Mapping[str, Any], line: str
-) -> tuple[int, str] | None:
+def _taken(pieces: Sequence[tuple[str, str]], line: str) -> tuple[int, int]:
+    """Give how many pieces match the line's beginning, and how much of it."""
+    low, high, end = 0, len(pieces), 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        part = "".join(part for _, part in pieces[:middle])
+        found = regex.match(part, line, timeout=_TIME_LIMIT)
+        if found:
+            low, end = middle, found.end()
+        else:
+            high = middle - 1
+    return low, end
+
+
+def _fitting(piece: regex.Pattern[str], rest: str) -> int:
+    """Give how much of the rest a match of a piece can begin with."""
+    low, high = 0, len(rest)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if piece.fullmatch(rest[:middle], partial=True, timeout=_TIME_LIMIT):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _json(shape: JsonShape, line: str) -> tuple[int, str] | None:
     try:
         whole = json.loads(line)
     except ValueError as error:
@@ -106,17 +108,25 @@ def _json(  # noqa: PLR0911 - one return a reason
         if not line[start:].startswith("{"):
             return 0, "a JSON object"
         return getattr(error, "pos", 0), f"valid JSON: {error}"
+    if shape.list_key and isinstance(whole, list):
+        return None
     if not isinstance(whole, dict):
         return 0, "a JSON object"
-    required = [key for key in shape.get("require", []) if key not in whole]
-    if required:
-        there = len(shape["require"]) - len(required)
-        return there, f"the keys {', '.join(required)}"
-    groups = [*shape.get("any_of", []), shape.get("one_of", [])]
-    for group in groups:
+    return next(_lacking(shape, whole), None)
+
+
+def _lacking(
+    shape: JsonShape, whole: Mapping[str, object]
+) -> Iterator[tuple[int, str]]:
+    lacks = [key for key in shape.require if key not in whole]
+    if lacks:
+        yield len(shape.require) - len(lacks), f"the keys {', '.join(lacks)}"
+    for group in (*shape.any_of, shape.one_of):
         if group and not any(key in whole for key in group):
-            return 0, f"one of the keys {', '.join(group)}"
-    refused = [key for key in shape.get("forbid", []) if key in whole]
+            yield 0, f"one of the keys {', '.join(group)}"
+    refused = [key for key in shape.forbid if key in whole]
     if refused:
-        return 0, f"a line without {', '.join(refused)}"
-    return None
+        yield 0, f"a line without {', '.join(refused)}"
+    for key, values in shape.values.items():
+        if key not in whole or str(whole[key]) not in values:
+            yield 0, f"{key} to be one of {', '.join(values)}"
