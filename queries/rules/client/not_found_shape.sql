@@ -14,4 +14,14 @@ SELECT
     [failures.attempt_id] AS evidence,
     'status 404, no other record' AS because
 FROM failures
-WHERE failures.status = 404 AND failures.has_access
+WHERE
+    failures.status = 404
+    AND failures.has_access
+    -- What an upstream of the gateway refused to the gateway is not the client's fault.
+    AND NOT EXISTS (
+        SELECT 1
+        FROM own
+        WHERE
+            own.attempt_id = failures.attempt_id
+            AND list_contains(own.kinds, 'upstream_error')
+    )

@@ -17,7 +17,7 @@ SELECT
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
 WHERE
-    own.kind IN ('upstream_error', 'rate_limited')
+    own.kind IN ('upstream_error', 'rate_limited', 'laundered')
     AND list_contains(own.kinds, 'upstream_error')
     AND (own.attrs ->> '$.upstream_status') IN ('402', '429', '529')
     -- What an engine of one's own has a record of is no third party's.
