@@ -379,6 +379,15 @@ class JsonShape:
     list_key: str = ""
 
 
+def _has(value: pl.Expr, allowed: Sequence[str]) -> pl.Expr:
+    """Tell whether a value is one of these, or begins as those that end in `*` do."""
+    starts = [one.removesuffix("*") for one in allowed if one.endswith("*")]
+    return pl.any_horizontal(
+        value.is_in([one for one in allowed if not one.endswith("*")]),
+        *(value.str.starts_with(one) for one in starts),
+    )
+
+
 def json_plan(shape: JsonShape) -> Plan:
     """Compile a JSON shape; keys that it does not name come after those that it does.
 
@@ -401,7 +410,7 @@ def json_plan(shape: JsonShape) -> Plan:
         pl.lit(value=True),
         *(pl.col(key).is_not_null() for key in shape.require),
         *(pl.col(key).is_null() for key in shape.forbid),
-        *(pl.col(key).is_in(list(values)) for key, values in shape.values.items()),
+        *(_has(pl.col(key), values) for key, values in shape.values.items()),
     )
     for group in (*shape.any_of, *([shape.one_of] if shape.one_of else [])):
         hit &= pl.any_horizontal(pl.col(key).is_not_null() for key in group)

@@ -92,7 +92,7 @@ JSON: Final = (
     Key("any_of", "groups", "Groups of keys; one of each must be there."),
     Key("forbid", "texts", "Keys that must not be there."),
     Key("keys", "texts", "Further keys that the format reads."),
-    Key("values", "values", "Keys and the values that each may have."),
+    Key("values", "values", "Keys and the values that each may have; * at the end: so begins."),
     Key("list_key", "text", "The key at which a line that is an array is read."),
 )
 TIME: Final = (

@@ -128,5 +128,9 @@ def _lacking(
     if refused:
         yield 0, f"a line without {', '.join(refused)}"
     for key, values in shape.values.items():
-        if key not in whole or str(whole[key]) not in values:
+        value = str(whole.get(key))
+        if not any(
+            value.startswith(one[:-1]) if one.endswith("*") else value == one
+            for one in values
+        ):
             yield 0, f"{key} to be one of {', '.join(values)}"
