@@ -16,7 +16,11 @@ pytestmark = pytest.mark.checkout
 TIERS = """
 errors format_keys literals schema toml_places
 assets definitions durations frame jsonl masking rotation span stamps wording
-decode find
+members stored
+decode encodings spill tarfiles zipfiles
+magic
+archives arrange
+find
 blocks
 lines
 compile naming normalise tables
@@ -30,6 +34,7 @@ detect reasons
 orders
 assemble
 parse
+blowup notes rivals
 prove
 queries
 database
@@ -60,7 +65,7 @@ FENCES = {
     },
     "isal": {"decode"},
     "rich": {"commands.*", "render"},
-    "zstandard": {"decode"},
+    "zstandard": {"decode", "spill"},
 }
 
 

@@ -151,7 +151,10 @@ def _format(
     for column in fields:
         if column in _PLACES or column not in {*COLUMNS, *_SPECIAL}:
             reader.wrong(
-                f"fields has no event column {column!r}", column, at=("fields", column)
+                f"fields has no event column {column!r}",
+                column,
+                at=("fields", column),
+                hint=_near(column, {*COLUMNS, *_SPECIAL} - _PLACES),
             )
     upstream = reader.table(
         top.get("upstream", {}), "upstream", format_keys.names(format_keys.UPSTREAM)
@@ -348,4 +351,4 @@ def _near(name: str, known: set[str]) -> str:
     near = difflib.get_close_matches(name, sorted(known), 1)
     if near:
         return f"did you mean {near[0]}?"
-    return f"fields: {', '.join(sorted(known))}" if known else ""
+    return f"known: {', '.join(sorted(known))}" if known else ""

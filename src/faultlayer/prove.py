@@ -1,5 +1,6 @@
 """Proves format and wrapper files by the samples and look-alikes that they hold."""
 
+import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -8,18 +9,20 @@ from typing import Any, Final
 
 import polars as pl
 
-from faultlayer import parse, unwrap
+from faultlayer import blowup, near, parse, rivals, unwrap
 from faultlayer.blocks import Block
+from faultlayer.definitions import Reader, in_order
 from faultlayer.detect import Definitions, Detection
 from faultlayer.errors import DefinitionError, Location
 from faultlayer.find import Source
 from faultlayer.formats import Format, Sample
 from faultlayer.lines import lines_of
-from faultlayer.tables import Reading
-from faultlayer.take import take
+from faultlayer.rivals import Fault
+from faultlayer.toml_places import Path, places
 from faultlayer.wrappers import Wrapper
 
 _YEAR: Final = 2026
+_OTHER_KINDS: Final = {"other", "config_comment"}
 
 
 def events(
@@ -81,97 +84,171 @@ def problems(definitions: Definitions) -> list[DefinitionError]:
     return found
 
 
-def problems_of(format_: Format, definitions: Definitions) -> list[DefinitionError]:
-    """Give what is wrong with one format among the others."""
-    found = [
-        DefinitionError(message, at=Location(format_.path, sample.at))
-        for sample in format_.samples
-        for message in _sample_problems(format_, sample, definitions)
-    ]
-    for sample in format_.rejects:
-        taker = _taker(format_, _first_line(sample), sample.header)
-        if taker is not None:
-            message = f"pattern {taker!r} takes a line that it must not"
-            found.append(DefinitionError(message, at=Location(format_.path, sample.at)))
-    tried = {sample.pattern or format_.patterns[0].name for sample in format_.samples}
-    for pattern in format_.patterns:
-        if pattern.name not in tried and not pattern.more:
-            message = f"pattern {pattern.name!r} has no [[sample]]"
-            hint = f'give it one, with pattern = "{pattern.name}"'
-            found.append(DefinitionError(message, at=Location(format_.path), hint=hint))
-    return found
+def problems_of(
+    format_: Format, definitions: Definitions, *, own: bool = False
+) -> list[DefinitionError]:
+    """Give what is wrong with one format among the others.
 
-
-def _first_line(sample: Sample) -> str:
-    return sample.line.split("\n", maxsplit=1)[0]
-
-
-def _taker(
-    format_: Format, line: str, header: str = "", *, named: bool = False
-) -> str | None:
-    """Give the pattern that takes a line below a header, None when none does.
-
-    `named`: the line is of a program that the pattern names.
+    An `own` one is a user's: it must not take the samples of the others either, which
+    otherwise is found with them.
     """
-    text = pl.Series([*header.split("\n"), line])
-    if format_.table:
-        number = pl.int_range(1, len(text) + 1, eager=True)
-        text = Reading(format_.table).rows(number, text)
-    patterns = [one for one in format_.patterns if bool(one.programs) == named]
-    hits, _ = take(text.tail(1), [(format_, patterns)])
-    return hits[0].pattern.name if hits else None
-
-
-def _sample_problems(
-    format_: Format, sample: Sample, definitions: Definitions
-) -> Iterator[str]:
-    line = _first_line(sample)
-    named = any(
-        one.name == sample.pattern and one.programs for one in format_.patterns
+    reader = Reader(format_.path, format_.text)
+    faults = [
+        *(
+            fault
+            for sample in format_.samples
+            for fault in _sample_faults(format_, sample, definitions)
+        ),
+        *rivals.thieves(format_, definitions),
+        *(rivals.thefts(format_, definitions) if own else ()),
+        *_taken_rejects(format_),
+        *_untried(format_),
+        *_unknown_kinds(format_, definitions),
+        *_endless(format_),
+    ]
+    return in_order(
+        [
+            reader.problem(one.message, at=one.at, index=one.index, hint=one.hint)
+            for one in faults
+        ]
     )
-    taker = _taker(format_, line, sample.header, named=named)
+
+
+def _taken_rejects(format_: Format) -> Iterator[Fault]:
+    for sample in format_.rejects:
+        taken_by = rivals.taker(format_, rivals.first_line(sample), sample.header)
+        if taken_by is not None:
+            yield Fault(
+                f"pattern {taken_by!r} takes a line that it must not",
+                ("reject", sample.number, "line"),
+                0,
+            )
+
+
+def _untried(format_: Format) -> Iterator[Fault]:
+    tried = {sample.pattern or format_.patterns[0].name for sample in format_.samples}
+    for number, pattern in enumerate(format_.patterns):
+        if pattern.name not in tried and not pattern.more:
+            yield Fault(
+                f"pattern {pattern.name!r} has no [[sample]]",
+                ("pattern", number),
+                hint=f'give it one, with pattern = "{pattern.name}"',
+            )
+
+
+def _unknown_kinds(format_: Format, definitions: Definitions) -> Iterator[Fault]:
+    if definitions.signatures is None:
+        return
+    known = {kind["name"] for kind in definitions.signatures.kinds} | _OTHER_KINDS
+    for number, pattern in enumerate(format_.patterns):
+        if pattern.kind is not None and pattern.kind not in known:
+            near_by = difflib.get_close_matches(pattern.kind, sorted(known), 1)
+            yield Fault(
+                f"no kind is called {pattern.kind!r}",
+                _kind_path(format_, number),
+                0,
+                hint=f"did you mean {near_by[0]}?"
+                if near_by
+                else "kinds are in parsers/signatures/kinds.toml",
+            )
+
+
+def _kind_path(format_: Format, number: int) -> Path:
+    """Give where a pattern's kind stands: with it, or for all of the file."""
+    path: Path = ("pattern", number, "kind")
+    return path if path in places(format_.text).values else ("format", "kind")
+
+
+def _endless(format_: Format) -> Iterator[Fault]:
+    """Find patterns on which a line that almost fits costs seconds."""
+    lines = [rivals.first_line(sample) for sample in format_.samples]
+    for number, pattern in enumerate(format_.patterns):
+        regex = "".join(part for _, part in pattern.pieces())
+        line = blowup.endless(regex, lines) if regex else None
+        if line is not None:
+            yield Fault(
+                f"pattern {pattern.name!r} tries endless ways to fit a line: {line!r}",
+                ("pattern", number),
+                hint="a repeated group must not hold what repeats, as in (a+)+",
+            )
+        for plan in pattern.plans:
+            took = blowup.slow(plan, lines)
+            if took is not None:
+                yield Fault(
+                    f"pattern {pattern.name!r} takes {took:.1f} s for a few long lines",
+                    ("pattern", number),
+                    hint="use fewer and smaller counts such as {1,500}",
+                )
+
+
+def _sample_faults(
+    format_: Format, sample: Sample, definitions: Definitions
+) -> Iterator[Fault]:
+    line = rivals.first_line(sample)
+    here: Path = ("sample", sample.number, "line")
+    named = rivals.is_named(format_, sample)
+    taker = rivals.taker(format_, line, sample.header, named=named)
     if taker is None:
-        yield "no pattern takes this sample"
+        yield _nearest(format_, sample, line)
         return
     if sample.pattern is not None and taker != sample.pattern:
-        yield f"pattern {taker!r} takes this sample, not {sample.pattern!r}"
-    own = next(one for one in format_.patterns if one.name == taker)
-    for other in definitions.formats:
-        # A weak format is only asked where no other one fits, a general one after all
-        # others, and a line that tells nothing about its program belongs to whoever
-        # else writes the file.
-        if other.weak or own.weak or own.shared or named:
-            continue
-        if other.general > format_.general:
-            continue
-        if (
-            other.name in {format_.name, *format_.shares}
-            or format_.name in other.shares
-        ):
-            continue
-        thief = _taker(other, line)
-        if thief is not None:
-            yield f"{other.name} takes this sample too (pattern {thief!r})"
+        yield Fault(
+            f"pattern {taker!r} takes this sample, not {sample.pattern!r}",
+            ("sample", sample.number, "pattern"),
+            0,
+            hint="a line goes to the first pattern that takes it",
+        )
     found = events(sample.line, format_, definitions, sample.header)
     if len(found) != 1:
-        yield f"the sample becomes {len(found)} events, not one"
+        yield Fault(f"the sample becomes {len(found)} events, not one", here, 0)
         return
     if found.item(0, "_rejects"):
-        yield f"{found.item(0, '_rejects')} lines of the sample are rejects"
-    yield from _differences(found.row(0, named=True), sample.expect)
+        lost = found.item(0, "_rejects")
+        yield Fault(f"{lost} lines of the sample are rejects", here, 0)
+    for message, path in _differences(found.row(0, named=True), sample.expect):
+        yield Fault(message, ("sample", sample.number, "expect", *path), 0)
 
 
-def _differences(event: Mapping[str, Any], expect: Mapping[str, Any]) -> Iterator[str]:
+def _nearest(format_: Format, sample: Sample, line: str) -> Fault:
+    """Say how far the pattern got that gets furthest."""
+    here: Path = ("sample", sample.number, "line")
+    message = "no pattern takes this sample"
+    misses = [
+        miss
+        for miss in near.of_format(format_, line)
+        if sample.pattern in {None, miss.pattern}
+    ]
+    if not misses:
+        return Fault(message, here, 0)
+    best = max(misses, key=lambda miss: miss.taken)
+    if best.json:
+        wants = f"{message}: pattern {best.pattern!r} wants {best.wanted}"
+        return Fault(wants, here, 0)
+    there = (
+        "the line ends" if best.taken >= len(line) else f"{line[best.taken :][:20]!r}"
+    )
+    return Fault(
+        f"{message}: pattern {best.pattern!r} takes {best.taken} characters of it",
+        here,
+        best.taken,
+        hint=f"here it wants {best.wanted}, and there is {there}",
+    )
+
+
+def _differences(
+    event: Mapping[str, Any], expect: Mapping[str, Any]
+) -> Iterator[tuple[str, Path]]:
     for name, wanted in expect.items():
         if name == "attrs":
             attrs = json.loads(event.get("attrs") or "{}")
             for key, value in wanted.items():
                 if not _same(attrs.get(key), value):
-                    yield f"attrs.{key} is {attrs.get(key)!r}, not {value!r}"
+                    got = f"attrs.{key} is {attrs.get(key)!r}, not {value!r}"
+                    yield got, ("attrs", key)
         elif name not in event:
-            yield f"{name} is null, not {wanted!r}"
+            yield f"{name} is null, not {wanted!r}", (name,)
         elif not _same(event[name], wanted):
-            yield f"{name} is {event[name]!r}, not {wanted!r}"
+            yield f"{name} is {event[name]!r}, not {wanted!r}", (name,)
 
 
 def _same(actual: object, wanted: object) -> bool:

@@ -148,5 +148,6 @@ class Format:
     path: str
     text: str
     table: Table | None = None
+    given: bool = False  # somebody's own, for these logs: tried before all others
     structured: bool = False
     general: int = 0  # the higher, the later it is tried

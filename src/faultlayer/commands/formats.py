@@ -98,27 +98,40 @@ def test(path: Path | None) -> None:
 
     Example: faultlayer formats test my_gateway.toml
     """
-    from faultlayer import parse, prove
+    from faultlayer import notes, parse, prove
+    from faultlayer.definitions import in_order
     from faultlayer.errors import DefinitionError
-    from faultlayer.masking import safe
+
+    remarks: list[DefinitionError] = []
 
     definitions = parse.load_definitions(prove=path is None)
     if path is None:
         problems = prove.problems(definitions)
-        count = len(definitions.formats)
+        own = list(definitions.formats)
     else:
         from faultlayer.commands import _own_formats
 
-        own = _own_formats.read(path)
+        own, problems = _own_formats.read(path)
         definitions = _own_formats.among(definitions, own)
-        problems = [item for one in own for item in prove.problems_of(one, definitions)]
-        count = len(own)
-    for problem in problems:
-        click.echo("\n".join(safe(text) for text in str(problem).split("\n")))
+        for one in own:
+            problems += prove.problems_of(one, definitions, own=True)
+            remarks += notes.notes_of(one)
+    for problem in in_order(problems):
+        _echo(str(problem))
+    for remark in in_order(remarks):
+        _echo(f"note: {remark}")
     if problems:
         noun = "problem" if len(problems) == 1 else "problems"
         raise DefinitionError(
             f"{len(problems)} {noun} in the formats",
             hint="faultlayer formats explain LINE says how far a pattern gets",
         )
+    count = len(own)
     click.echo(f"{count} {'format' if count == 1 else 'formats'}, no problem")
+
+
+def _echo(text: str) -> None:
+    from faultlayer.masking import safe
+
+    # The caret stands below a character of the line: both are shown as they are.
+    click.echo("\n".join(safe(line) for line in text.split("\n")))
