@@ -20,11 +20,16 @@ _SAMPLE: Final = 400
 _NAMED: Final = 0.5  # what a line counts of which only the program is known
 
 
+def _last(path: str) -> str:
+    key = path.partition("[")[0].rpartition(".")[2]
+    return f'"{key}"'
+
+
 class Around:
     """Chooses among the wrappers by what the formats make of the lines inside."""
 
     def __init__(self, wrappers: Sequence[Wrapper], formats: Sequence[Format]) -> None:
-        self._wrappers = wrappers
+        self._wrappers = sorted(wrappers, key=lambda one: not one.sure)
         self._order: Order = [
             (one, [pattern for pattern in one.patterns if pattern.telling])
             for one in formats
@@ -60,8 +65,11 @@ class Around:
         first = text.head(_FIRST).to_list()
         some = text.head(_SAMPLE)
         for wrapper in self._wrappers:
-            plan = wrapper.plan
-            if plan is None and not any(line.lstrip()[:1] == "{" for line in first):
+            if wrapper.plan is None:
+                keys = [_last(path) for path in wrapper.json["text"]]
+                if not any(key in line for line in first for key in keys):
+                    continue
+            elif not any(map(wrapper.plan.may_take, first)):
                 continue
             if len(unwrap.peel(some, wrapper)) > _MOST * len(some):
                 yield wrapper

@@ -297,7 +297,12 @@ def _scores(
     own = [one for one in definitions.formats if patterns_of(one, program)]
     if program and own:
         return [_score(format_, text, sight, program) for format_ in own]
-    return [_score(format_, text, sight) for format_ in definitions.formats]
+    # A file of many programs has few lines of each: too few for a weak format.
+    return [
+        _score(format_, text, sight)
+        for format_ in definitions.formats
+        if not (program and format_.weak)
+    ]
 
 
 def _ranked(

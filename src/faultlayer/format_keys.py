@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-LAYERS: Final = ("model", "harness", "quota")
+LAYERS: Final = ("model", "harness", "quota", "host")
 FRAMINGS: Final = ("line", "traceback", "prefix")
 MARKS: Final = ("", "start", "end")
 KINDS: Final = ("", "number", "ratio", "time", "duration")

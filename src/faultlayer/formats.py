@@ -123,7 +123,7 @@ def _format(
             index=0,
         )
     layer = reader.text_of(head, "layer")
-    if layer and (layer not in LAYERS or (folder in LAYERS and folder != layer)):
+    if layer and (layer not in LAYERS or (folder in LAYERS and folder not in {layer, "host"})):
         hint = f"a file in {folder}/ has layer {folder!r}" if folder in LAYERS else ""
         reader.wrong(
             f"layer {layer!r} does not fit",

@@ -44,7 +44,7 @@ class Orders:
     def _trials(self, stream: str, program: str | None) -> Trials:
         choices = self._detection.choices(stream)
         first = detect.order_of(self._definitions, choices)
-        if not choices:
+        if not choices and program is not None:
             first = self._of_program(program)
         names = {one.name for one, _ in first}
         others: Order = [

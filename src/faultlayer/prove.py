@@ -26,13 +26,23 @@ _OTHER_KINDS: Final = {"other", "config_comment"}
 
 
 def events(
-    text: str, format_: Format, definitions: Definitions, header: str = ""
+    text: str,
+    format_: Format,
+    definitions: Definitions,
+    header: str = "",
+    *,
+    named: bool = False,
 ) -> pl.DataFrame:
     """Parse text by one format alone; columns of `schema.EVENTS_RAW`, plus `_rejects`.
 
     Stamps without a year get 2026. `header` stands before the text and gives no rows.
+    `named`: by its patterns for programs that a wrapper names.
     """
-    order = tuple(range(len(format_.patterns)))
+    order = tuple(
+        number
+        for number, pattern in enumerate(format_.patterns)
+        if bool(pattern.programs) == named
+    )
     detection = Detection(
         wrapper=None,
         streams={"": ((format_.name, order),)},
@@ -198,7 +208,7 @@ def _sample_faults(
             0,
             hint="a line goes to the first pattern that takes it",
         )
-    found = events(sample.line, format_, definitions, sample.header)
+    found = events(sample.line, format_, definitions, sample.header, named=named)
     if len(found) != 1:
         yield Fault(f"the sample becomes {len(found)} events, not one", here, 0)
         return
@@ -273,7 +283,7 @@ def wrapper_problems(
             takes = bool(len(unwrap.peel(pl.Series([line]), other)))
             if other.name == wrapper.name and not takes:
                 found.append("it does not take its own sample")
-            elif other.name != wrapper.name and takes:
+            elif other.name != wrapper.name and takes and other.sure:
                 found.append(f"{other.name} takes its sample too")
         expect: Mapping[str, object] = sample.get("expect", {})
         peeled = unwrap.peel(pl.Series([line]), wrapper)

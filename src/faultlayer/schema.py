@@ -71,7 +71,7 @@ EVENTS_RAW = _columns(
     ("host", _TEXT, "host, pod or service, as the wrapper tells"),
     ("origin", _TEXT, "program, container or file, as the wrapper tells"),
     ("output", _TEXT, "stdout or stderr, as the wrapper tells"),
-    ("layer", _TEXT, "model, harness or quota"),
+    ("layer", _TEXT, "model, harness or quota; host: of none of them"),
     ("component", _TEXT, "nginx, harness, vllm, quota, kernel ..."),
     ("kind", _TEXT, "what the record means: the most specific signature"),
     ("kinds", _TEXTS, "all signatures that match; null when there is but one"),

@@ -22,7 +22,7 @@ __all__ = ["Signature", "Signatures", "load", "name_kinds"]
 #: exchange lasts. `after_start`: after its start, perhaps after its end. `any`: neither.
 TIMINGS = ("before_end", "after_start", "any", "none")
 
-_LAYERS = ("model", "harness", "quota")
+_LAYERS = ("model", "harness", "quota", "host")
 _KEYS = {
     "kind": str, "at": str, "literals": list, "pattern": str, "layers": list,
     "components": list, "exclusive": bool, "severity": str, "numbers": list,

@@ -79,7 +79,9 @@ class Timeline:
         ts = rows.get_column("ts")
         # The years of one wrapper's stamps are one: a program may begin to write late.
         wrapped = "outer_us" in rows.columns
-        names = [""] if wrapped else rows.get_column("stream").unique(maintain_order=True)
+        names = (
+            [""] if wrapped else rows.get_column("stream").unique(maintain_order=True)
+        )
         for stream in names:
             state = self.years.setdefault(stream, Year(self.year))
             mine = (
@@ -127,10 +129,7 @@ class Timeline:
         use = (bare | refine).fill_null(value=False)
         return rows.with_columns(
             pl.when(use).then(outer).otherwise(ts).alias("ts"),
-            pl.when(use)
-            .then("outer_us")
-            .otherwise("precision")
-            .alias("precision"),
+            pl.when(use).then("outer_us").otherwise("precision").alias("precision"),
             (pl.col("zoned") | use).alias("zoned"),
         )
 

@@ -1,6 +1,7 @@
 """Peels what containers, shippers and syslog put around lines, level by level."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,10 +22,15 @@ _ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 _LATE_US: Final = 3_000_000
 _SECOND: Final = 1_000_000
 _QUARTER_US: Final = 900 * _SECOND
+_NESTED: Final = re.compile(r"[.\[]|^\$")
+_LINE: Final = "_line"
 _SEVERITIES: Final = (
     *("critical", "critical", "critical", "error"),
     *("warning", "info", "info", "debug"),
 )
+
+# As rsyslog writes them.
+_CONTROLS: Final = (("#015", ""), ("#012", "\n"), ("#011", "\t"))
 
 #: Columns of what `Unwrapper` and `plain` give: one row per line of the program inside.
 LINES: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
@@ -130,38 +136,44 @@ def peel(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
 
 def _peel_json(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
     paths = [path for several in wrapper.json.values() for path in several]
-    paths += [*wrapper.one_of, *wrapper.forbid]
-    keys = [_key(path) for path in paths] + [path for path in paths if "." in path]
-    found = json_objects(text, list(dict.fromkeys(keys)), others=False)
+    paths = [*paths, *wrapper.one_of, *wrapper.forbid]
+    flat = [path for path in paths if not _NESTED.search(path)]
+    # Of many paths few are there: a look for each key costs less than to read it.
+    deep = {path for path in paths if _NESTED.search(path) and _holds(text, path)}
+    flat += sorted(path for path in deep if "." in path and path[0] != "$")
+    found = json_objects(text, list(dict.fromkeys(flat)), others=False)
+    found = found.with_columns(text.gather(found.get_column(ROW)).alias(_LINE))
+
+    def first(several: Sequence[str]) -> pl.Expr:
+        exprs = [
+            one
+            for path in several
+            for one in ([pl.col(path)] if path in found.columns else [])
+            + ([_below(path)] if path in deep else [])
+        ]
+        return pl.coalesce(exprs) if exprs else pl.lit(None, pl.String)
+
     keep = [pl.col("text").is_not_null()]
     if "time" in wrapper.json:
         keep.append(pl.col("time").is_not_null())
-    parts = {
-        part: pl.coalesce(_at(path) for path in several)
-        for part, several in wrapper.json.items()
-    }
+    parts = {part: first(several) for part, several in wrapper.json.items()}
     if wrapper.one_of:
-        parts["_any"] = pl.any_horizontal(_at(key).is_not_null() for key in wrapper.one_of)
+        parts["_any"] = first(wrapper.one_of).is_not_null()
         keep.append(pl.col("_any"))
     if wrapper.forbid:
-        parts["_not"] = pl.all_horizontal(_at(key).is_null() for key in wrapper.forbid)
-        keep.append(pl.col("_not"))
-    found = found.select(pl.col(ROW), **parts).filter(keep)
-    return _spelled_out(found.drop("_any", "_not", strict=False), text, wrapper)
+        parts["_none"] = first(wrapper.forbid).is_null()
+        keep.append(pl.col("_none"))
+    found = found.select(ROW, **parts).filter(keep).select(ROW, *wrapper.json)
+    return _spelled_out(found, text, wrapper)
 
 
-def _key(path: str) -> str:
-    return path.partition(".")[0].partition("[")[0]
+def _holds(text: pl.Series, path: str) -> bool:
+    key = path.removeprefix("$.").partition(".")[0].partition("[")[0]
+    return bool(text.str.contains(f'"{key}', literal=True).any())
 
 
-def _at(path: str) -> pl.Expr:
-    """Give what stands at a path: of keys in objects, or one key that has the dots."""
-    key = _key(path)
-    below = path[len(key) :]
-    if not below:
-        return pl.col(key)
-    nested = pl.col(key).str.json_path_match(f"${below}")
-    return pl.coalesce(nested, pl.col(path)) if "." in path else nested
+def _below(path: str) -> pl.Expr:
+    return pl.col(_LINE).str.json_path_match("$." + path.removeprefix("$."))
 
 
 def _spelled_out(
@@ -358,7 +370,15 @@ class _Level:
         """Join what this level tells with what those around it told."""
         there = set(both.columns)
         exprs: dict[str, pl.Expr] = {"text": pl.col("_text")}
-        for name in ("output", "host", "origin", "program", "pid", "severity", "request_id"):
+        for name in (
+            "output",
+            "host",
+            "origin",
+            "program",
+            "pid",
+            "severity",
+            "request_id",
+        ):
             if f"_{name}" in there:
                 exprs[name] = pl.coalesce(f"_{name}", name)
         if "_family" in there:
@@ -405,10 +425,15 @@ class _Level:
         # A line of more parts than can be held is cut, wherever the blocks end.
         nth = pl.int_range(pl.len()).over("stream", "part") // _MOST_PARTS
         parts = parts.with_columns(nth.alias("piece"))
-        sums = {"lines": pl.col("lines").sum(), "byte_length": pl.col("byte_length").sum()}
+        sums = {
+            "lines": pl.col("lines").sum(),
+            "byte_length": pl.col("byte_length").sum(),
+        }
         sums["text"] = pl.col("text").str.join("")
         sums["whole"] = pl.col("whole").last() | (pl.len() == _MOST_PARTS)
-        first = {name: pl.col(name).first() for name in rows.columns if name != "stream"}
+        first = {
+            name: pl.col(name).first() for name in rows.columns if name != "stream"
+        }
         joined = parts.group_by("stream", "part", "piece", maintain_order=True).agg(
             pl.col("line").last().alias("last"),
             **(first | sums),
@@ -427,8 +452,9 @@ class _Level:
     def _ended(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Take line ends off; what comes after the first line of a text is `rest`."""
         text = pl.col("text")
-        if self._wrapper.octal and rows.get_column("text").str.contains("#0").any():
-            for code, char in (("#015", ""), ("#012", "\n"), ("#011", "\t")):
+        if self._wrapper.octal:
+            text = text.str.strip_prefix("\ufeff")
+            for code, char in _CONTROLS:
                 text = text.str.replace_all(code, char, literal=True)
         if self._wrapper.plan is None or self._wrapper.octal:
             rows = rows.with_columns(text.str.strip_suffix("\n").str.strip_suffix("\r"))
