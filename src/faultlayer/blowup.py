@@ -1,7 +1,11 @@
 """Finds regexes that backtrack without end, by lines that almost fit."""
 
+import re
+import signal
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Final
 
 import polars as pl
@@ -41,15 +45,35 @@ def near_misses(samples: Sequence[str], size: int) -> Iterator[str]:
 def endless(pattern: str, samples: Sequence[str]) -> str | None:
     """Give a line, shortened, on which a backtracking engine does not come to an end."""
     try:
-        compiled = regex.compile(pattern)
-    except regex.error:
+        re.compile(pattern)
+    except re.error:
         return None  # not its business
     for line in near_misses(samples, LONGEST):
         try:
-            compiled.fullmatch(line, timeout=_LIMIT_S)
+            _match(pattern, line)
         except TimeoutError:
             return f"{line[:40]}…"
     return None
+
+
+def _match(pattern: str, line: str) -> None:
+    """Match with a time limit; raises `TimeoutError`."""
+    timer = getattr(signal, "setitimer", None)
+    if timer is None or threading.current_thread() is not threading.main_thread():
+        # Its own engine is cleverer than Python's, and misses some that Python's has.
+        regex.fullmatch(pattern, line, timeout=_LIMIT_S)
+        return
+    before = signal.signal(signal.SIGALRM, _stop)
+    timer(signal.ITIMER_REAL, _LIMIT_S)
+    try:
+        re.fullmatch(pattern, line)
+    finally:
+        timer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise TimeoutError
 
 
 def slow(plan: Plan, samples: Sequence[str]) -> float | None:
