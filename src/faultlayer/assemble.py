@@ -240,7 +240,10 @@ class Assembly:
         if "message" not in built.columns:
             built = built.with_columns(_at(text, hit.rows).alias("message"))
         pieces: list[pl.Expr | pl.Series] = [pl.col("message")]
-        trace = rows.trace_of(hit.format, hit.fields)
+        trace = None
+        if rows.TRACE in built.columns:
+            trace = built.get_column(rows.TRACE)
+            built = built.drop(rows.TRACE)
         for more in (logical.get_column("rest"), trace, bodies):
             if more is None or more.null_count() == len(more):
                 continue

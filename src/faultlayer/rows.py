@@ -31,8 +31,8 @@ _OWN: Final = frozenset(TYPES) - {
     "upstream_response_ms",
     "upstream_hops",
 }
-_LATEST_S: Final = 1e11  # epoch numbers beyond it are milliseconds
 _FEW_ROWS: Final = 64
+TRACE: Final = "_trace"  # a traceback that a record has in a field of its own
 REASON: Final = "_reason"  # what an access record itself says of its end
 _STEERING: Final = frozenset({"level", "process", "header", "trace", "message"})
 
@@ -68,7 +68,14 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
     logged = [name for name in ("uct", "uht", "urt") if name in out.columns]
     rest = out.get_columns()[len(out.columns) - len(logged) :]
     out = out.drop(logged)
-    said = fields.get_column(format_.pairs) if format_.pairs in fields.columns else None
+    said = next(
+        (
+            one.get_column(format_.pairs)
+            for one in (fields, out)
+            if format_.pairs in one.columns
+        ),
+        None,
+    )
     if format_.structured:
         known = named | format_.drop | _STEERING
         beside = [name for name in fields.columns if name not in known]
@@ -85,10 +92,28 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
         out, attrs = structured.with_pairs(out, attrs, said)
     out = out.with_columns(attrs.alias("attrs"))
     out = _with_ids(format_, out)
+    trace = _trace(format_, fields)
+    if trace is not None:
+        out = out.with_columns(trace.alias(TRACE))
     reason = _reason(format_, fields)
     if reason is not None:
         out = out.with_columns(reason.alias(REASON))
     return _fixed(format_, pattern, out)
+
+
+def _trace(format_: Format, fields: pl.DataFrame) -> pl.Series | None:
+    """Give the traceback that a record holds in a field of its own."""
+    value = _value(format_.fields.get("trace", Field(("trace",))), fields)
+    if value is None:
+        return None
+    found = fields.select(value.alias("trace")).to_series()
+    if found.dtype != pl.String or found.null_count() == len(found):
+        return None
+    # Pairs write a line end as two characters.
+    flat = ~pl.col("trace").str.contains("\n", literal=True)
+    lines = pl.col("trace").str.replace_many(["\\n", "\\t", '\\"'], ["\n", "\t", '"'])
+    whole = pl.when(flat).then(lines).otherwise("trace")
+    return found.to_frame().select(whole).to_series()
 
 
 def _reason(format_: Format, fields: pl.DataFrame) -> pl.Expr | None:
@@ -283,32 +308,9 @@ def _attrs(format_: Format, fields: pl.DataFrame) -> list[pl.Series]:
             value = normalise.number(value, pl.Float64, field.scale)
         column = fields.select(value.alias(name)).to_series()
         if field.kind == "time":
-            column = _iso(column)
+            column = stamps.iso(column)
         columns.append(column)
     return columns
-
-
-_ANY_TIME: Final = (
-    "%Y-%m-%dT%H:%M:%S%.f%#z",
-    "%Y-%m-%dT%H:%M:%S%.f",
-    "%Y-%m-%d %H:%M:%S%.f",
-)
-
-
-def _iso(column: pl.Series) -> pl.Series:
-    """Give times as ISO UTC, whatever their spelling: ISO, naive, epoch s or ms."""
-    number = column.cast(pl.Float64, strict=False)
-    seconds = (
-        number.to_frame("n")
-        .select(
-            pl.when(pl.col("n") > _LATEST_S).then(pl.col("n") / 1000).otherwise("n")
-        )
-        .to_series()
-    )
-    epoch = stamps.read(seconds.cast(pl.String), ("epoch_s",)).get_column("ts")
-    ts = stamps.read(column, _ANY_TIME).get_column("ts")
-    both = pl.DataFrame({"a": ts, "b": epoch}).select(pl.coalesce("a", "b")).to_series()
-    return both.dt.to_string("%Y-%m-%dT%H:%M:%S%.6fZ").alias(column.name)
 
 
 def _with_ids(format_: Format, out: pl.DataFrame) -> pl.DataFrame:
@@ -330,12 +332,6 @@ def _fixed(format_: Format, pattern: Pattern, out: pl.DataFrame) -> pl.DataFrame
         pl.lit(value, TYPES.get(name, pl.String)).alias(name)
         for name, value in constants.items()
     )
-
-
-def trace_of(format_: Format, fields: pl.DataFrame) -> pl.Series | None:
-    """Give the traceback that a JSON record holds in a field of its own."""
-    value = _value(format_.fields.get("trace", Field(("trace",))), fields)
-    return None if value is None else fields.select(value.alias("trace")).to_series()
 
 
 def severity_of(pattern: Pattern, fields: pl.DataFrame) -> pl.Expr:

@@ -167,6 +167,20 @@ def _precision(text: pl.Expr, kind: Spelling) -> pl.Expr:
     )
 
 
+_ANY_TIME: Final = (
+    "%Y-%m-%dT%H:%M:%S%.f%#z",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "epoch",
+)
+
+
+def iso(column: pl.Series) -> pl.Series:
+    """Give times as ISO UTC, whatever their spelling: ISO, naive, epoch s or ms."""
+    ts = read(column, _ANY_TIME).get_column("ts")
+    return ts.dt.to_string("%Y-%m-%dT%H:%M:%S%.6fZ").alias(column.name)
+
+
 # ---------------------------------------------------------------- years and zones
 
 
