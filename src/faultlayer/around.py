@@ -62,7 +62,7 @@ class Around:
         return best, most
 
     def _candidates(self, text: pl.Series) -> Iterator[Wrapper]:
-        first = text.head(_FIRST).to_list()
+        first = text.head(_FIRST).str.replace_all(unwrap.ANSI, "").to_list()
         some = text.head(_SAMPLE)
         for wrapper in self._wrappers:
             if wrapper.plan is None:

@@ -17,7 +17,7 @@ from faultlayer.wrappers import Wrapper
 REACH: Final = 1000
 # Parts of one line that are joined; Docker cuts at 16 KiB, so this is 64 MiB.
 _MOST_PARTS: Final = 4096
-_ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
+ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 # Shippers stamp when they read, and that is so much later, us.
 _LATE_US: Final = 3_000_000
 _SECOND: Final = 1_000_000
@@ -116,7 +116,7 @@ def peel(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
     """Give `_row`, `text` and the parts that are told of the lines it is around."""
     if wrapper.plan is not None:
         if text.str.contains("\x1b", literal=True).any():
-            text = text.str.replace_all(_ANSI, "")
+            text = text.str.replace_all(ANSI, "")
         match = wrapper.plan.match(text)
         rows = match.rows
         if rows is None:
@@ -344,7 +344,8 @@ class _Level:
             )
         names = [_said(name) for name in ("host", "path", "program") if name in there]
         if names:
-            exprs["family"] = pl.concat_str(names, separator="|", ignore_nulls=True)
+            family = pl.concat_str(names, separator="|", ignore_nulls=True)
+            exprs["family"] = family.replace("", None)
         if self._wrapper.partial == "no_newline":
             exprs["whole"] = pl.col("text").str.ends_with("\n")
         elif self._wrapper.partial == "tag":
