@@ -34,7 +34,7 @@ detect reasons
 orders
 assemble
 parse
-blowup notes rivals
+blowup found_formats notes rivals
 prove
 queries
 database

@@ -1,5 +1,6 @@
 """The main job: from a folder of logs to a case with a verdict per failed request."""
 
+import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +11,15 @@ from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
-from faultlayer import assets, clock_ids, database, find, parse, schema
+from faultlayer import (
+    assets,
+    clock_ids,
+    database,
+    find,
+    found_formats,
+    parse,
+    schema,
+)
 from faultlayer.case import Case, CaseWriter
 from faultlayer.classify import Classifier
 from faultlayer.parse import Definitions, Detection, ParseOptions, SourceResult
@@ -50,12 +59,13 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class AnalyzeOptions:
-    """What a user may say beside the paths."""
+    """What a user may say beside the paths; `definitions` in place of the built-in ones."""
 
     overrides: Sequence[tuple[str, str]] = ()
     workers: int | None = None
     memory: str | None = None
     command: str = ""
+    definitions: Definitions | None = None
 
 
 def analyze(
@@ -71,13 +81,14 @@ def analyze(
     """
     options = options or AnalyzeOptions()
     progress = progress or Silence()
-    definitions = parse.load_definitions()
+    definitions = options.definitions or parse.load_definitions()
     with CaseWriter(case_dir) as writer:
         found = find.find(paths)
         sources = [
             find.store_stdin(source, writer.spill) if source.file is None else source
             for source in found.sources
         ]
+        definitions = found_formats.among(sources, definitions)
         workers = options.workers or min(4, os.cpu_count() or 1)
         results = _read(sources, definitions, options, writer, progress, workers)
         _write_sources(writer, results)
@@ -106,10 +117,20 @@ def analyze(
                 "paths": list(paths),
                 "skipped": [list(item) for item in found.skipped],
                 "assumed": assumed,
-                "definitions": assets.hashes(),
+                "definitions": assets.hashes() | _own(options.definitions),
             },
             files={s.source_id: s.file for s in found.sources if s.file is not None},
         )
+
+
+def _own(definitions: Definitions | None) -> dict[str, str]:
+    """Give the hashes of the formats that a user gave, by their paths."""
+    formats = definitions.formats if definitions is not None else ()
+    return {
+        one.path: hashlib.sha256(one.text.encode()).hexdigest()
+        for one in formats
+        if one.given
+    }
 
 
 def _read(

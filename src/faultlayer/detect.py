@@ -172,6 +172,7 @@ def choose(
         label = f" on {stream}" if stream else ""
         reasons += [
             f"{score.format.name}: {score.total} of {len(text)} lines{label}"
+            f"{f' ({score.format.title})' if score.format.given else ''}"
             for score in scores
         ]
         found = _first_stamp(scores, text)
@@ -334,6 +335,7 @@ def _ranked(
         ranked[stream] = sorted(
             strong + weak,
             key=lambda one: (
+                not one.format.given,
                 one.format.general,
                 -one.total,
                 -own[one.format.name],

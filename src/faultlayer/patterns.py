@@ -61,7 +61,7 @@ def patterns(
         shape = shapes[0]
         try:
             said = _said(reader, table, shape, drop)
-            make = said.make if trusted else partial(_untrusted, said.make())
+            make = said.make if trusted else partial(untrusted, said.make())
         except PatternError as error:
             _tell(reader, error, table, shape, nth)
             continue
@@ -86,7 +86,7 @@ def patterns(
         )
 
 
-def _untrusted(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
+def untrusted(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
     """Leave lines to polars alone: its regexes take linear time, those of Python may not."""
     return tuple(replace(plan, may_take=_always) for plan in plans)
 
@@ -108,7 +108,7 @@ def _tell(
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
     """What a pattern says: its fields, what makes its plans and its hint, its pieces."""
 
     names: tuple[str, ...]
@@ -121,20 +121,21 @@ class _Said:
 
 def _said(
     reader: Reader, table: Mapping[str, Any], shape: str, drop: frozenset[str]
-) -> _Said:
+) -> Said:
     if shape == "json":
         return _of_json(json_shape(reader, table))
     if shape == "regex":
         regex = "".join(reader.texts_of(table, "regex"))
-        return _Said(
+        return Said(
             names=tuple(dict.fromkeys(_GROUP.findall(regex))),
             make=partial(_regex_plans, (regex,)),
             hinted=partial(hint, regex),
             pieces=lambda: [(piece, piece) for piece in pieces(regex)],
         )
     if shape == "log_format":
-        return _log_format(reader, table, drop)
-    return _of_layout(_layout(reader, table, shape))
+        text = "".join(reader.texts_of(table, "log_format"))
+        return of_log_format(text, reader.text_of(table, "escape", "default"), drop)
+    return of_layout(_layout(reader, table, shape))
 
 
 def _layout(reader: Reader, table: Mapping[str, Any], shape: str) -> Layout:
@@ -151,17 +152,14 @@ def _layout(reader: Reader, table: Mapping[str, Any], shape: str) -> Layout:
     return python_logging.layout(text, reader.text_of(table, "datefmt"))
 
 
-def _log_format(
-    reader: Reader, table: Mapping[str, Any], drop: frozenset[str]
-) -> _Said:
-    text = "".join(reader.texts_of(table, "log_format"))
-    escape = reader.text_of(table, "escape", "default")
+def of_log_format(text: str, escape: str, drop: frozenset[str] = frozenset()) -> Said:
+    """Give what a `log_format` says; raises `PatternError` when it cannot be read."""
     layout = nginx.layout(text, escape)
     if layout.json is not None or escape != "default":
-        return _of_layout(layout)
+        return of_layout(layout)
     # The strict reading: it splits at quotes, so every variable is found for certain.
     found = [token.name for token in tokens(text) if token.name]
-    return _Said(
+    return Said(
         names=tuple(name for name in found if name not in drop),
         make=partial(_quote_plans, text, drop),
         hinted=lambda: hint(log_regex(text)),
@@ -170,10 +168,11 @@ def _log_format(
     )
 
 
-def _of_layout(layout: Layout) -> _Said:
+def of_layout(layout: Layout) -> Said:
+    """Give what a template's layout says."""
     if layout.json is not None:
         return _of_json(layout.json, layout)
-    return _Said(
+    return Said(
         names=layout.names,
         make=partial(_regex_plans, layout.regexes),
         hinted=partial(hint, layout.regexes[-1]),
@@ -182,11 +181,11 @@ def _of_layout(layout: Layout) -> _Said:
     )
 
 
-def _of_json(shape: JsonShape, layout: Layout | None = None) -> _Said:
+def _of_json(shape: JsonShape, layout: Layout | None = None) -> Said:
     keys = ("",) if shape.list_key else shape.require
     longest = max(keys, key=len, default="")
     seen = Hint(f'"{longest}"' if longest else "", r"[\s\[{]")
-    return _Said(
+    return Said(
         names=_json_names(shape),
         make=partial(_json_plans, shape),
         hinted=lambda: seen,

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from faultlayer.detect import Definitions
 from faultlayer.errors import DefinitionError, Location, UsageError
 from faultlayer.summary import Values
 
 _LAYERS = ("model", "harness", "quota", "client", "undetermined")
 _KEYS: dict[str, type | tuple[type, ...]] = {
     "case": str,
+    "formats": str,
     "source": dict,
     "workers": int,
     "memory": str,
@@ -28,12 +30,25 @@ class Options:
     """What `analyze` was asked for; `overrides` are pairs of glob and format."""
 
     case: Path
+    formats: Path | None
     overrides: tuple[tuple[str, str], ...]
     workers: int | None
     memory: str | None
     strict: bool
     fail_on: tuple[str, ...]
     quiet: bool
+
+    def definitions(self) -> Definitions | None:
+        """Give the built-in definitions and the user's, or None when he has none.
+
+        Raises `DefinitionError` for what is wrong with them.
+        """
+        if self.formats is None:
+            return None
+        from faultlayer import parse
+        from faultlayer.commands import _own_formats
+
+        return _own_formats.proved(self.formats, parse.load_definitions())
 
 
 def read(given: Mapping[str, Any]) -> Options:
@@ -42,10 +57,14 @@ def read(given: Mapping[str, Any]) -> Options:
     case = given["case"]
     if "case" in file and str(case) == "faultlayer-case":
         case = given["config"].parent / file["case"]
+    own = given["formats"]
+    if own is None and "formats" in file:
+        own = given["config"].parent / file["formats"]
     fail_on = file.get("fail-on", [])
     fail_on = [fail_on] if isinstance(fail_on, str) else fail_on
     return Options(
         case=case,
+        formats=own,
         overrides=(
             *(_override(text) for text in given["overrides"]),
             *((str(glob), str(name)) for glob, name in file.get("source", {}).items()),

@@ -22,6 +22,12 @@ import click
     metavar="GLOB=FORMAT",
     help="Read the files that match as this format; `faultlayer formats` lists them.",
 )
+@click.option(
+    "--formats",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A format of your own, or a folder of them; asked before the built-in ones.",
+)
 @click.option("--workers", type=click.IntRange(1), help="Threads; default: up to 4.")
 @click.option("--memory", metavar="SIZE", help="Memory for the SQL part, such as 2GB.")
 @click.option("--strict", is_flag=True, help="Exit 3 when evidence is incomplete.")
@@ -66,6 +72,7 @@ def command(paths: tuple[str, ...], *, kind: str, **given: Any) -> None:
                 workers=options.workers,
                 memory=options.memory,
                 command=" ".join(["faultlayer", *sys.argv[1:]]),
+                definitions=options.definitions(),
             ),
             bar,
         )

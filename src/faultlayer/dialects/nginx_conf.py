@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
+from faultlayer.dialects import nginx
 from faultlayer.dialects.nginx import ESCAPES
+from faultlayer.dialects.template import Layout
 
-#: A `log_format` with this in it makes a text worth reading.
-MARK: Final = "log_format"
+#: One of these makes a text worth reading.
+MARKS: Final = ("log_format", "access_log", "log-format-upstream")
 _MOST_TOKENS: Final = 200_000
 _DEEPEST: Final = 8  # files that include files
 _INGRESS: Final = re.compile(r"(?m)^\s*log-format-upstream:[ \t]*(\S.*)$")
@@ -196,3 +198,11 @@ def meant(pattern: str, path: str) -> bool:
     return all(
         fnmatchcase(a, b) for a, b in zip(there[-known:], wanted[-known:], strict=True)
     )
+
+
+def layout(one: LogFormat) -> Layout:
+    """Give the layout of a directive, also where its variables cannot be split for certain.
+
+    Raises `PatternError` when there is none.
+    """
+    return nginx.layout(one.text, one.escape)
