@@ -2,20 +2,103 @@
 -- layer: model
 -- cause: *
 -- known gaps: a death that no record states; a restart that logs no load marker and
---     serves nobody; the kernel's word where there are several engines
-WITH starts AS (
-    SELECT
-        troubles.*,
-        troubles.clock_status <> 'untied' AS tied
+--     serves nobody; the kernel's word of a process that could be of several engines
+WITH engines AS (
+    SELECT engine_names.engine
+    FROM engine_names
+    UNION
+    SELECT troubles.engine
     FROM troubles
+),
+
+-- The kernel knows no engine, so it counts where it names the process or the GPU of
+-- one, or where there is but one.
+words AS (
+    SELECT
+        kernel_words.*,
+        engines.engine AS whose,
+        kernel_words.named OR kernel_words.engine IS NOT NULL AS certain
+    FROM kernel_words
+    INNER JOIN engines
+        ON
+            engines.engine = kernel_words.engine
+            OR (
+                kernel_words.engine IS NULL
+                AND (SELECT count(*) FROM engines) = 1
+                AND NOT EXISTS (
+                    SELECT 1
+                    FROM engine_hosts
+                    WHERE
+                        engine_hosts.engine = engines.engine
+                        AND engine_hosts.gpu IS NOT NULL
+                        AND kernel_words.gpu IS NOT NULL
+                )
+            )
+),
+
+-- What killed a process is the end of its engine, also where nobody else says so.
+killed AS (
+    SELECT words.*
+    FROM words
+    WHERE
+        words.certain
+        AND list_has_any(
+            words.kinds, ['host_oom_kill', 'illegal_instruction', 'segfault']
+        )
+        AND NOT EXISTS (
+            SELECT 1
+            FROM troubles
+            WHERE
+                troubles.engine = words.whose
+                AND CASE
+                    WHEN words.clock_status = 'untied'
+                        THEN date_diff('second', words.ts_raw, troubles.ts_raw)
+                    ELSE date_diff('second', words.ts, troubles.ts)
+                END BETWEEN -8 AND 120
+        )
+),
+
+told AS (
+    SELECT
+        troubles.event_id,
+        troubles.engine,
+        troubles.ts,
+        troubles.since,
+        troubles.ts_raw,
+        troubles.ts_error_us,
+        troubles.clock_status,
+        troubles.kinds,
+        troubles.death,
+        troubles.orderly
+    FROM troubles
+    UNION ALL
+    SELECT
+        killed.event_id,
+        killed.whose AS engine,
+        killed.ts,
+        killed.ts AS since,
+        killed.ts_raw,
+        killed.ts_error_us,
+        killed.clock_status,
+        killed.kinds,
+        TRUE AS death,
+        FALSE AS orderly
+    FROM killed
+),
+
+starts AS (
+    SELECT
+        told.*,
+        told.clock_status <> 'untied' AS tied
+    FROM told
     -- A load that the quota ended is no failure of the engine.
     WHERE
         NOT EXISTS (
             SELECT 1
             FROM denied_loads
             WHERE
-                denied_loads.engine = troubles.engine
-                AND abs(date_diff('second', denied_loads.ts, troubles.ts)) <= 10
+                denied_loads.engine = told.engine
+                AND abs(date_diff('second', denied_loads.ts, told.ts)) <= 10
         )
 ),
 
@@ -46,6 +129,8 @@ outages AS (
         max(bounded.ts_error_us) AS ts_error_us,
         min(bounded.clock_status) AS clock_status,
         bool_or(bounded.death) AS death,
+        bool_and(bounded.orderly) AS orderly,
+        bool_or(bounded.orderly) AS stopped,
         list(bounded.event_id ORDER BY bounded.ts, bounded.event_id) AS evidence
     FROM bounded
     GROUP BY bounded.engine, bounded.tied, bounded.ready_ts
@@ -68,6 +153,41 @@ pairs AS (
     QUALIFY count(*) OVER (PARTITION BY told.engine) = 1
 ),
 
+-- How long before a death the kernel said something. Its stamps are those of the same
+-- host.
+near AS (
+    SELECT
+        outages.engine,
+        outages.tied,
+        outages.ready_ts,
+        outages.stopped,
+        words.event_id,
+        words.kinds,
+        words.certain,
+        CASE
+            WHEN words.clock_status = 'untied'
+                THEN date_diff('second', words.ts_raw, outages.raw_told)
+            ELSE date_diff('second', words.ts, outages.ts_told)
+        END AS ahead_s,
+        CASE
+            WHEN words.clock_status = 'untied' THEN outages.ts_start
+            ELSE words.ts
+        END AS ts
+    FROM outages
+    INNER JOIN words ON outages.engine = words.whose
+    -- An engine that was ready since then died of something else.
+    WHERE
+        NOT EXISTS (
+            SELECT 1
+            FROM loads
+            WHERE
+                loads.engine = outages.engine
+                AND loads.kind = 'engine_ready'
+                AND loads.ts BETWEEN outages.ts_told - to_seconds(ahead_s)
+                AND outages.ts_told
+        )
+),
+
 -- A reason belongs to a death that it precedes or that echoed it at once; what a
 -- later restart meets is another story.
 reports AS (
@@ -76,7 +196,10 @@ reports AS (
         outages.tied,
         outages.ready_ts,
         bounded.event_id,
-        bounded.kinds
+        bounded.kinds,
+        0 AS doubt,
+        outages.ts_start AS ts,
+        outages.stopped
     FROM outages
     INNER JOIN bounded
         ON
@@ -90,46 +213,28 @@ reports AS (
         outages.tied,
         outages.ready_ts,
         bounded.event_id,
-        bounded.kinds
+        bounded.kinds,
+        0 AS doubt,
+        outages.ts_start AS ts,
+        outages.stopped
     FROM outages
     INNER JOIN pairs ON outages.engine = pairs.engine
     INNER JOIN bounded ON pairs.engine = bounded.engine AND NOT bounded.tied
     WHERE bounded.ts_raw <= pairs.raw_told + INTERVAL 8 SECOND
     UNION ALL
-    -- The kernel knows no engine, so it counts where there is but one. Its stamps
-    -- are those of the same host.
+    -- What the kernel said long before counts only where the engine itself names no
+    -- reason.
     SELECT
-        outages.engine,
-        outages.tied,
-        outages.ready_ts,
-        kernel_words.event_id,
-        kernel_words.kinds
-    FROM outages
-    INNER JOIN kernel_words
-        ON
-            CASE
-                WHEN kernel_words.clock_status = 'untied'
-                    THEN date_diff('second', outages.raw_told, kernel_words.ts_raw)
-                ELSE date_diff('second', outages.ts_told, kernel_words.ts)
-            END BETWEEN -30 AND 8
-    WHERE
-        (
-            SELECT count(DISTINCT engines.engine)
-            FROM (
-                SELECT engine_names.engine
-                FROM engine_names
-                UNION ALL
-                SELECT troubles.engine
-                FROM troubles
-            ) AS engines
-        ) = 1
-        AND NOT EXISTS (
-            SELECT 1
-            FROM loads
-            WHERE
-                loads.engine = outages.engine
-                AND NOT starts_with(kernel_words.pci, loads.gpu)
-        )
+        near.engine,
+        near.tied,
+        near.ready_ts,
+        near.event_id,
+        near.kinds,
+        CASE WHEN near.ahead_s > 30 THEN 220 ELSE 0 END AS doubt,
+        near.ts,
+        near.stopped
+    FROM near
+    WHERE near.ahead_s BETWEEN -8 AND CASE WHEN near.certain THEN 120 ELSE 30 END
 ),
 
 reasons AS (
@@ -137,10 +242,13 @@ reasons AS (
         reports.engine,
         reports.tied,
         reports.ready_ts,
-        arg_min(named_causes.cause, named_causes.rank) AS cause,
+        arg_min(named_causes.cause, named_causes.rank + reports.doubt) AS cause,
+        arg_min(reports.ts, named_causes.rank + reports.doubt) AS ts,
         list(DISTINCT reports.event_id ORDER BY reports.event_id) AS evidence
     FROM reports
     INNER JOIN named_causes ON list_contains(reports.kinds, named_causes.kind)
+    -- A worker of an engine that was told to stop is not simply gone.
+    WHERE named_causes.kind <> 'worker_died' OR NOT reports.stopped
     GROUP BY reports.engine, reports.tied, reports.ready_ts
 ),
 
@@ -210,7 +318,7 @@ SELECT
     'root' AS role,
     'engine' AS scope_kind,
     outages.engine AS scope,
-    outages.ts_start,
+    least(outages.ts_start, reasons.ts) AS ts_start,
     least(outages.ready_ts, served.ts) AS ts_end,
     outages.ts_error_us,
     outages.clock_status,
@@ -241,4 +349,21 @@ LEFT JOIN served
         AND outages.engine = served.engine
         AND outages.ready_ts IS NOT DISTINCT FROM served.ready_ts
 LEFT JOIN pairs ON outages.engine = pairs.engine
-WHERE outages.tied OR outages.engine NOT IN (SELECT pairs.engine FROM pairs)
+WHERE
+    (outages.tied OR outages.engine NOT IN (SELECT pairs.engine FROM pairs))
+    -- Whoever stops in good order and turns nobody away is in no trouble.
+    AND (
+        NOT outages.orderly
+        OR EXISTS (
+            SELECT 1
+            FROM failures
+            WHERE
+                failures.status >= 500
+                AND coalesce(failures.engine, outages.engine) = outages.engine
+                AND may_overlap(
+                    failures.ts_start, failures.ts_end, failures.ts_error_us,
+                    outages.ts_start, least(outages.ready_ts, served.ts),
+                    outages.ts_error_us
+                )
+        )
+    )

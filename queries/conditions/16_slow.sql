@@ -10,6 +10,8 @@ WITH rated AS (
             PARTITION BY progress.engine
         ) AS dragging
     FROM progress
+    -- Whoever does nothing at all is not slow.
+    WHERE progress.moving
 ),
 
 flagged AS (

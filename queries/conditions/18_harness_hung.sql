@@ -1,7 +1,7 @@
 -- title: All workers of the harness are stuck, and its log stands still
 -- layer: harness
 -- cause: harness.hung
--- known gaps: harnesses without a metric of their workers
+-- known gaps: harnesses that have neither a metric of their workers nor a probe
 SELECT
     'harness.hung' AS cause,
     'root' AS role,
@@ -11,8 +11,7 @@ SELECT
     hung_harness.ts_end,
     hung_harness.ts_error_us,
     hung_harness.clock_status,
-    'no free worker in ' || hung_harness.scrapes
-    || ' scrapes and no record of the harness for '
+    hung_harness.signs || ', and no record of the harness for '
     || date_diff('second', hung_harness.ts_start, hung_harness.ts_end) || ' s'
         AS because,
     hung_harness.evidence

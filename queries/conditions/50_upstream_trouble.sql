@@ -19,8 +19,9 @@ WITH trouble AS (
         is_proxy(marks.component)
         AND marks.request_id IS NULL
         AND marks.kind IN (
-            'connect_refused', 'no_live_upstream', 'upstream_closed',
-            'upstream_timeout', 'upstream_reset', 'tls_handshake', 'dns_failure'
+            'connect_refused', 'connect_failed', 'no_live_upstream',
+            'upstream_closed', 'upstream_timeout', 'upstream_reset', 'tls_handshake',
+            'dns_failure'
         )
     UNION ALL
     SELECT
@@ -116,6 +117,7 @@ explained AS (
 SELECT
     CASE explained.kind
         WHEN 'upstream_reset' THEN 'harness.upstream_closed'
+        WHEN 'connect_failed' THEN 'harness.connect_refused'
         ELSE 'harness.' || explained.kind
     END AS cause,
     CASE WHEN explained.by_engine THEN 'symptom' ELSE 'root' END AS role,

@@ -17,7 +17,7 @@ SELECT
     events.request_id,
     events.id_parts,
     CASE
-        WHEN events.layer = 'model' THEN coalesce(events.engine, events.clock_id)
+        WHEN of_engine(events.layer, events.component) THEN coalesce(events.engine, events.clock_id)
         ELSE events.engine
     END AS engine,
     events.plugin,
@@ -45,5 +45,5 @@ WHERE
         'request_forwarded', 'request_completed', 'request_received',
         'request_added', 'request_finished', 'engine_stats', 'engine_progress',
         'quota_reserve', 'quota_charge', 'quota_release', 'quota_reclaim',
-        'config_comment'
+        'config_comment', 'gpu_sample', 'metric'
     )

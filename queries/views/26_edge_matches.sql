@@ -68,10 +68,11 @@ fitting AS (
             WHEN
                 errors.kind IN (
                     'connect_refused', 'connect_failed', 'no_live_upstream',
-                    'upstream_closed', 'upstream_reset', 'tls_handshake',
-                    'dns_failure'
+                    'upstream_closed', 'upstream_reset', 'dns_failure'
                 )
-                THEN access.status IN (502, 503, 504)
+                THEN access.status IN (502, 503)
+            -- A handshake can time out as well.
+            WHEN errors.kind = 'tls_handshake' THEN access.status IN (502, 503, 504)
             ELSE FALSE
         END
 ),

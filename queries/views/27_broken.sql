@@ -20,7 +20,7 @@ WITH own AS (
         access.status < 400
         AND marks.kind IN (
             'request_engine_dead', 'request_failed_engine', 'nan_output',
-            'client_closed', 'revision_mismatch'
+            'client_closed', 'revision_mismatch', 'grammar_failure'
         )
 )
 

@@ -3,7 +3,7 @@
 WITH labels AS (
     SELECT DISTINCT coalesce(events.engine, events.clock_id) AS label
     FROM events
-    WHERE events.layer = 'model' AND events.component <> 'kernel'
+    WHERE of_engine(events.layer, events.component)
 ),
 
 names AS (

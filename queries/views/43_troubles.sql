@@ -27,13 +27,17 @@ WITH words AS (
         AND marks.engine IS NOT NULL
         AND (
             (
-                marks.layer = 'model'
-                AND marks.component <> 'kernel'
-                AND coalesce(marks.severity, 'error') IN ('error', 'critical')
+                of_engine(marks.layer, marks.component)
+                AND (
+                    coalesce(marks.severity, 'error') IN ('error', 'critical')
+                    OR marks.kind = 'engine_stopping'
+                )
             )
             OR (
                 marks.layer = 'harness'
-                AND marks.kind IN ('engine_exited', 'engine_start_failed')
+                AND marks.kind IN (
+                    'engine_exited', 'engine_start_failed', 'operator_stop'
+                )
                 AND coalesce((marks.attrs ->> '$.exit_code'), '') <> '0'
             )
         )
@@ -58,13 +62,32 @@ worked AS (
         )
 ),
 
+-- A death that ends a hang belongs to it from its start.
+stalled AS (
+    SELECT
+        words.event_id,
+        max(stalls.ts_start) AS ts
+    FROM words
+    INNER JOIN stalls
+        ON
+            words.engine = stalls.engine
+            AND words.ts BETWEEN stalls.ts_start
+            AND coalesce(stalls.ts_end, words.ts)
+    WHERE
+        words.clock_status <> 'untied'
+        AND list_has_any(words.kinds, (SELECT list(named_causes.kind) FROM named_causes))
+    GROUP BY words.event_id
+),
+
 judged AS (
     SELECT
         words.*,
         worked.ts AS worked_ts,
+        stalled.ts AS stalled_ts,
         coalesce(worked.ts < words.ts - INTERVAL 15 SECOND, FALSE) AS hung
     FROM words
     LEFT JOIN worked ON words.event_id = worked.event_id
+    LEFT JOIN stalled ON words.event_id = stalled.event_id
 )
 
 SELECT
@@ -73,6 +96,7 @@ SELECT
     judged.ts,
     CASE
         WHEN judged.hung THEN judged.worked_ts
+        WHEN judged.stalled_ts IS NOT NULL THEN judged.stalled_ts
         WHEN list_contains(judged.kinds, 'nccl_timeout')
             THEN judged.ts - micros(judged.waited_us)
         ELSE judged.ts
@@ -86,14 +110,23 @@ SELECT
         ELSE judged.kinds
     END AS kinds,
     list_has_any(
-        judged.kinds, ['engine_dead', 'worker_died', 'engine_exited', 'watchdog_kill']
-    ) AS death
+        judged.kinds,
+        [
+            'engine_dead', 'worker_died', 'engine_exited', 'watchdog_kill',
+            'operator_stop', 'engine_stopping'
+        ]
+    ) AS death,
+    -- An end in good order is trouble only for whoever is turned away.
+    list_has_any(judged.kinds, ['operator_stop', 'engine_stopping']) AS orderly
 FROM judged
 WHERE
     judged.hung
     OR list_has_any(
         judged.kinds,
-        ['engine_dead', 'worker_died', 'engine_exited', 'engine_start_failed']
+        [
+            'engine_dead', 'worker_died', 'engine_exited', 'engine_start_failed',
+            'operator_stop', 'engine_stopping'
+        ]
     )
     OR list_has_any(
         judged.kinds, (SELECT list(named_causes.kind) FROM named_causes)

@@ -3,7 +3,7 @@
 -- cause: harness.hung
 -- role: root
 -- precedence: 540
--- known gaps: harnesses without a metric of their workers
+-- known gaps: harnesses that have neither a metric of their workers nor a probe
 SELECT
     failures.attempt_id,
     'harness.hung' AS cause,
