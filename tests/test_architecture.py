@@ -21,7 +21,7 @@ decode encodings spill tarfiles zipfiles
 magic
 archives arrange
 find
-blocks
+blocks invented
 lines
 compile naming normalise tables
 shape wrappers
@@ -34,9 +34,9 @@ detect reasons
 orders
 assemble
 parse
-blowup found_formats notes rivals
+blowup draft_text found_formats guess notes rivals
 prove
-queries
+drafting queries
 database
 accounts
 case mutants

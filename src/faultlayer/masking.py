@@ -4,6 +4,7 @@ The case keeps what was logged; this is for eyes only.
 """
 
 import unicodedata
+from functools import partial
 
 import regex
 
@@ -103,6 +104,33 @@ def masked(text: str) -> str:
     for pattern, put in _SECRETS:
         text = pattern.sub(put, text)
     return _without_prompts(text)
+
+
+def blanked(text: str) -> str:
+    """Do as `masked`, but keep the shape: letters become x, digits 0, quotes stay."""
+    for pattern, put in _SECRETS:
+        text = pattern.sub(partial(_blank, put=put), text)
+    parts = []
+    done = 0
+    while found := _PROMPT.search(text, done):
+        start = found.end()
+        end = _value_end(text, start)
+        parts += [text[done:start], _shapeless(text[start:end])]
+        done = end
+    parts.append(text[done:])
+    return "".join(parts)
+
+
+def _blank(match: regex.Match[str], put: str) -> str:
+    head = match.group(1) or "" if put.startswith("\\1") else ""
+    tail = "@" if put.endswith("@") else ""
+    whole = match.group()
+    return head + _shapeless(whole[len(head) : len(whole) - len(tail)]) + tail
+
+
+def _shapeless(text: str) -> str:
+    text = regex.sub(r"\\u[0-9A-Fa-f]{4}", "xxxxxx", text)
+    return regex.sub(r"(?<!\\)\p{L}", "x", regex.sub(r"\d", "0", text))
 
 
 def shown(text: str) -> str:

@@ -1,6 +1,7 @@
 """`faultlayer formats`: the formats as data, listed, shown, proved and explained."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -8,7 +9,7 @@ import click
 @click.group("formats", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List, show, test and explain log formats."""
+    """List, show, test, explain and draft log formats."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(listing)
 
@@ -16,7 +17,7 @@ def command(ctx: click.Context) -> None:
 @command.command("list")
 @click.option("--format", "kind", type=click.Choice(["table", "json"]), default="table")
 def listing(kind: str) -> None:
-    """List all formats.
+    """List all formats, with what each does not take.
 
     Example: faultlayer formats list
     """
@@ -29,14 +30,14 @@ def listing(kind: str) -> None:
         formats.load(assets.builtin("parsers")), key=lambda one: (one.layer, one.name)
     )
     if kind == "json":
-        keys = ("name", "layer", "component", "title", "path")
+        keys = ("name", "layer", "component", "title", "misses", "path")
         whole = [{key: getattr(one, key) for key in keys} for one in found]
         click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
         return
     table = Table(
-        ["format", "layer", "written by", "title"],
-        [(one.name, one.layer, one.component, one.title) for one in found],
-        grow=3,
+        ["format", "layer", "written by", "title", "misses"],
+        [(one.name, one.layer, one.component, one.title, one.misses) for one in found],
+        grow=4,
     )
     screen = render.console()
     width = screen.width if screen.is_terminal else None
@@ -86,6 +87,72 @@ def explain(line: str, name: str | None) -> None:
     definitions = parse.load_definitions()
     screen = render.console()
     render.put(screen, explanation.lines(definitions, text, name, screen.width))
+
+
+@command.command("new")
+@click.option("--nginx", multiple=True, metavar="FORMAT", help="nginx's log_format.")
+@click.option(
+    "--nginx-conf",
+    "conf",
+    type=click.Path(path_type=Path),
+    help="An nginx configuration: all of its log_format.",
+)
+@click.option("--envoy", metavar="FORMAT", help="Envoy's format string or JSON.")
+@click.option("--haproxy", metavar="FORMAT", help="HAProxy's log-format, or httplog.")
+@click.option("--apache", metavar="FORMAT", help="Apache's LogFormat, or combined.")
+@click.option("--python-logging", "python", metavar="FORMAT", help="Python's format.")
+@click.option("--datefmt", default="", help="The datefmt that goes with it.")
+@click.option(
+    "--from",
+    "log",
+    type=click.Path(path_type=Path),
+    help="A log: the layout is guessed from its lines alone.",
+)
+@click.option(
+    "--sample-from",
+    type=click.Path(path_type=Path),
+    help="A log: its lines become samples, with invented values.",
+)
+@click.option("--name", default="", help="Name of the format.")
+@click.option(
+    "--layer",
+    type=click.Choice(["harness", "model", "quota"]),
+    default="harness",
+    show_default=True,
+)
+@click.option("--component", default="", help="The program that writes it.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The file to write, which must not exist; default: stdout.",
+)
+def new(out: Path | None, name: str, **given: Any) -> None:
+    """Draft a format file from a configured notation, or from a log.
+
+    A FORMAT that begins with @ names a file that holds it. The draft is proved: what is
+    to be looked at is marked in it.
+
+    Example: faultlayer formats new --nginx "$(grep -A5 log_format nginx.conf)" --sample-from access.log
+    """
+    from faultlayer import parse
+    from faultlayer.commands import _draft
+    from faultlayer.errors import UsageError
+    from faultlayer.masking import safe
+
+    if out is not None and out.exists():
+        raise UsageError(f"{out} exists already", hint="--out never overwrites a file")
+    stem = name or (out.stem if out is not None else "my_format")
+    text, problems = _draft.made(stem, parse.load_definitions(), **given)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        out.write_text(text, "utf-8")
+        click.echo(
+            f"{out}: read it through, then faultlayer formats test {out}", err=True
+        )
+    for problem in problems:
+        shown = "\n".join(safe(line) for line in str(problem).split("\n"))
+        click.echo(f"faultlayer: still to be done: {shown}", err=True)
 
 
 @command.command("test")
