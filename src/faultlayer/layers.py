@@ -112,9 +112,9 @@ def _by_words(messages: pl.Series, signatures: Signatures) -> str | None:
 def placed(
     rows: pl.DataFrame, streams: pl.Series, layers: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Give rows the layer and component that was found for their streams."""
+    """Give rows the layer and component found for their streams, else those of a host."""
     layer = streams.replace_strict(
-        list(layers), list(layers.values()), default=None, return_dtype=pl.String
+        list(layers), list(layers.values()), default="host", return_dtype=pl.String
     )
     component = layer.replace_strict(
         list(COMPONENTS), list(COMPONENTS.values()), default="app"
