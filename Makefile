@@ -16,7 +16,7 @@ help:
 	@echo 'make test    run the tests'
 	@echo 'make lint    ruff, mypy, sqlfluff'
 	@echo 'make format  let ruff and sqlfluff format the code'
-	@echo 'make docs    write docs/schema.md anew'
+	@echo 'make docs    write docs/schema.md and the schemas of parsers/ anew'
 	@echo 'make lock    resolve the lock files anew (needs uv)'
 	@echo 'make clean   remove the venv and everything built'
 
@@ -41,7 +41,7 @@ format: .venv/.dev
 	$(BIN)/sqlfluff fix --disable-progress-bar queries
 
 docs: .venv/.dev
-	$(BIN)/python -m pytest -q tests/test_docs.py --write-docs
+	$(BIN)/python -m pytest -q tests/test_docs.py tests/test_format_schema.py --write-docs
 
 lock:
 	@test -n "$(UV)" || { echo 'make lock needs uv: pip install uv' >&2; exit 1; }

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.checkout
 # module of the package, which may import each other.
 TIERS = """
 errors format_keys literals schema toml_places
-assets definitions durations frame jsonl masking rotation span stamps wording
+assets definitions durations format_schema frame jsonl masking rotation span stamps wording
 members stored
 decode encodings spill tarfiles zipfiles
 magic

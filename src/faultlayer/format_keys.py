@@ -21,6 +21,7 @@ EPOCHS: Final = (
 )
 SPLITS: Final = ("spaces", "comma")
 ESCAPES: Final = ("default", "json", "none")
+TIMINGS: Final = ("before_end", "after_start", "any", "none")
 #: What says how a line looks; a pattern has one of them.
 SHAPES: Final = (
     "log_format",
@@ -60,7 +61,11 @@ FORMAT: Final = (
     Key("shares", "texts", "Formats of programs that write to the same file."),
     Key("pairs", "text", "A field whose key=value pairs fill columns and attrs."),
     Key("structured", "flag", "Fields of a structured logger join its message."),
-    Key("general", "flag", "Asked after all formats of one program."),
+    Key(
+        "general",
+        "rank",
+        "Asked after all formats of one program; last: after those too.",
+    ),
     Key("engine_ids", "flag", "An engine's prefix is not part of the request id."),
     Key("escapes", "flag", "Bytes are written as \\xHH, as nginx does."),
     Key("raw_json", "texts", "JSON fields that go to attrs as they are."),
@@ -84,7 +89,9 @@ PATTERN: Final = (
     Key("shared", "flag", "Tells nothing about which program wrote the file."),
     Key("more", "flag", "Never begins a record."),
     Key("rest", "flag", "Takes what the others leave, however much that is."),
-    Key("programs", "texts", "Only for lines that a wrapper says these programs wrote."),
+    Key(
+        "programs", "texts", "Only for lines that a wrapper says these programs wrote."
+    ),
 )
 JSON: Final = (
     Key("require", "texts", "Keys that must all be there."),
@@ -92,7 +99,11 @@ JSON: Final = (
     Key("any_of", "groups", "Groups of keys; one of each must be there."),
     Key("forbid", "texts", "Keys that must not be there."),
     Key("keys", "texts", "Further keys that the format reads."),
-    Key("values", "values", "Keys and the values that each may have; * at the end: so begins."),
+    Key(
+        "values",
+        "values",
+        "Keys and the values that each may have; * at the end: so begins.",
+    ),
     Key("list_key", "text", "The key at which a line that is an array is read."),
 )
 TIME: Final = (
@@ -150,6 +161,86 @@ TOP: Final = (
     Key("extract", "extract*", "A second look into a field."),
     Key("sample", "sample*", "A record and what it becomes.", required=True),
     Key("reject", "reject*", "A look-alike."),
+)
+
+#: What a wrapper may tell of a line, beside its text.
+PARTS: Final = (
+    "time",
+    "stream",
+    "tag",
+    "host",
+    "path",
+    "program",
+    "pid",
+    "priority",
+    "request_id",
+    "fields",
+    "offset",
+)
+PARTIALS: Final = ("none", "no_newline", "tag")
+WRAPPER: Final = (
+    Key("name", "text", "The name of the file, without .toml.", required=True),
+    Key("title", "text", "What it is, for the reader.", required=True),
+    Key("misses", "text", "What it does not unwrap, for the reader."),
+    Key("url", "text", "Where it is described."),
+    Key("regex", "texts", "The line, with a group text and groups for its parts."),
+    Key("json", "wrapper.json", "Where text and parts stand in an object."),
+    Key("times", "texts", "Spellings of its stamp."),
+    Key("partial", "text", "How lines that were cut are joined.", PARTIALS),
+    Key("finer", "flag", "Its stamp is the moment of writing."),
+    Key("sure", "flag", "No program writes such lines itself."),
+    Key("carry", "flag", "A line without it goes on with the one before."),
+    Key("octal", "flag", "Control characters are written as #012."),
+    Key("arrows", "flag", "Values are written as key=>value."),
+    Key("find", "parts", "Regexes by the part that they find in fields."),
+    Key("list", "texts", "Where in a JSON document the lines stand."),
+)
+WRAPPER_JSON: Final = (
+    Key("text", "texts", "Where the line is.", required=True),
+    *(Key(part, "texts", f"Where {part} is told.") for part in PARTS),
+    Key("one_of", "texts", "Keys of which one must be there."),
+    Key("forbid", "texts", "Keys that must not be there."),
+)
+WRAPPER_TOP: Final = (
+    Key("wrapper", "wrapper", "How to get at the line inside.", required=True),
+    Key("sample", "wrapper.sample*", "A line and what is in it.", required=True),
+    Key("reject", "wrapper.reject*", "A look-alike."),
+)
+SIGNATURE: Final = (
+    Key("kind", "text", "The kind that it gives, one of kinds.toml.", required=True),
+    Key("at", "text", "Where it stands.", ("start", "line", "anywhere")),
+    Key("literals", "texts", "Texts of which one must be there."),
+    Key("pattern", "text", "Regex behind the place; its groups go to columns, attrs."),
+    Key("layers", "texts", "Layers whose records it is for."),
+    Key("components", "texts", "Programs whose records it is for."),
+    Key("exclusive", "flag", "Tried before all others; no other one is looked for."),
+    Key("severity", "text", "The severity of its records, where none is logged."),
+    Key("numbers", "texts", "Groups that go into attrs as numbers."),
+    Key("at_least", "texts", "Two groups: the first as a number reaches the second."),
+    Key("ids", "text", "Regex with one group: every match is an id."),
+    Key("ids_within", "text", "Regex of the parts of the text that hold ids."),
+    Key("samples", "examples", "Texts that it must take, and what they give."),
+    Key("look_alikes", "examples", "Texts that it must not take, and why."),
+)
+EXAMPLE: Final = (
+    Key("text", "text", "The text of a record.", required=True),
+    Key("layer", "text", "The layer of the record."),
+    Key("component", "text", "The program that wrote it."),
+    Key("kinds", "texts", "All kinds that it gets."),
+    Key("expect", "any_table", "What is captured."),
+    Key("reason", "text", "Why it is none."),
+)
+KIND: Final = (
+    Key("name", "text", "What events are called.", required=True),
+    Key("timing", "text", "What the clock may take from such a record.", TIMINGS),
+    Key("title", "text", "What it means.", required=True),
+    Key("from", "text", "format: only formats give it."),
+)
+SIGNATURES_TOP: Final = (
+    Key("signature", "signature*", "What a message means."),
+    Key("kinds", "kind*", "The kinds, in their order."),
+    Key("lead", "texts", "Regexes of what may stand before a statement."),
+    Key("unread", "texts", "Regexes of parts of a text that are not read."),
 )
 
 

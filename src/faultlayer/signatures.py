@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from faultlayer import format_keys
 from faultlayer.errors import DefinitionError, Location
 from faultlayer.naming import Example, Signature, Signatures, match, name_kinds
 
@@ -20,16 +21,15 @@ __all__ = ["Signature", "Signatures", "load", "name_kinds"]
 
 #: What the clock may take from a record with an id. `before_end`: written while the
 #: exchange lasts. `after_start`: after its start, perhaps after its end. `any`: neither.
-TIMINGS = ("before_end", "after_start", "any", "none")
+TIMINGS = format_keys.TIMINGS
 
 _LAYERS = ("model", "harness", "quota", "host")
-_KEYS = {
-    "kind": str, "at": str, "literals": list, "pattern": str, "layers": list,
-    "components": list, "exclusive": bool, "severity": str, "numbers": list,
-    "at_least": list, "ids": str, "ids_within": str, "samples": list,
-    "look_alikes": list,
-}  # fmt: skip
-_EXAMPLE_KEYS = {"text", "layer", "component", "kinds", "expect", "reason"}
+_LISTS = {"texts", "examples"}
+_KEYS: dict[str, type] = {
+    key.name: bool if key.type == "flag" else list if key.type in _LISTS else str
+    for key in format_keys.SIGNATURE
+}
+_EXAMPLE_KEYS = set(format_keys.names(format_keys.EXAMPLE))
 #: Before a statement may stand names with a colon, as exceptions have them.
 _NAMED = r"[\w.]*\w: "
 _SHORTEST = 4  # characters of a literal: shorter ones find every record

@@ -5,26 +5,12 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from typing import Any, Final
 
-from faultlayer import definitions
+from faultlayer import definitions, format_keys
 from faultlayer.compile import PatternError, Plan, regex_plan
 from faultlayer.definitions import Reader
 from faultlayer.errors import DefinitionError
+from faultlayer.format_keys import PARTIALS, PARTS
 
-PARTIALS: Final = ("none", "no_newline", "tag")
-#: What a wrapper may tell of a line, beside its text.
-PARTS: Final = (
-    "time",
-    "stream",
-    "tag",
-    "host",
-    "path",
-    "program",
-    "pid",
-    "priority",
-    "request_id",
-    "fields",
-    "offset",
-)
 ISO: Final = (
     "%Y-%m-%dT%H:%M:%S%.f%#z",
     "%Y-%m-%dT%H:%M:%S%.f",
@@ -71,25 +57,6 @@ class Wrapper:
         return frozenset((*told, *self.find))
 
 
-_HEAD: Final = (
-    "name",
-    "title",
-    "misses",
-    "url",
-    "regex",
-    "json",
-    "times",
-    "partial",
-    "finer",
-    "sure",
-    "carry",
-    "octal",
-    "arrows",
-    "find",
-    "list",
-)
-
-
 def load(root: Traversable) -> list[Wrapper]:
     """Load `wrappers/*.toml`, by name; raises `DefinitionError` with all problems."""
     found: list[Wrapper] = []
@@ -112,14 +79,16 @@ def _wrapper(reader: Reader) -> Wrapper | None:
     if raw is None:
         return None
     top = reader.table(raw, "the file", ("wrapper", "sample", "reject"))
-    head = reader.table(top.get("wrapper", {}), "wrapper", _HEAD)
+    head = reader.table(
+        top.get("wrapper", {}), "wrapper", format_keys.names(format_keys.WRAPPER)
+    )
     name = reader.text_of(head, "name")
     if reader.path.rpartition("/")[2] != f"{name}.toml":
         reader.wrong(f"name {name!r} is not that of the file", "name")
     if ("regex" in head) == ("json" in head):
         reader.wrong("a wrapper has one of regex, json", "[wrapper]")
     plan = _plan(reader, "".join(reader.texts_of(head, "regex")))
-    keys = (*PARTS, "text", "one_of", "forbid")
+    keys = format_keys.names(format_keys.WRAPPER_JSON)
     json = reader.table(head.get("json", {}), "json", keys)
     if "json" in head and "text" not in json:
         reader.wrong("json needs text", "json")
