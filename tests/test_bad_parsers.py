@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faultlayer import formats, unwrap
+from faultlayer import formats, wrappers
 from faultlayer.errors import DefinitionError
 
 CASES = Path(__file__).parent / "bad_parsers"
@@ -69,7 +69,7 @@ def test_a_wrapper_is_checked_as_well(tmp_path: Path) -> None:
     file = tmp_path / "wrappers" / "bare.toml"
     file.write_text('[wrapper]\nname = "bare"\npartial = "half"\n', "utf-8")
     with pytest.raises(DefinitionError) as caught:
-        unwrap.load(tmp_path)
+        wrappers.load(tmp_path)
     assert "a wrapper has one of regex, json" in str(caught.value)
     assert "partial must be one of" in str(caught.value)
     assert "no [[sample]]" in str(caught.value)

@@ -32,7 +32,7 @@ def faults(value: object, rule: dict[str, Any], top: dict[str, Any]) -> Iterator
             yield f"{value!r:.60} fits {len(fits)} of {len(rule['oneOf'])}"
     if "enum" in rule and value not in rule["enum"]:
         yield f"{value!r:.60} is none of {rule['enum']}"
-    kinds = {
+    kinds: dict[str, type | tuple[type, ...]] = {
         "string": str,
         "boolean": bool,
         "array": list,

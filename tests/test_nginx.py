@@ -1,7 +1,7 @@
 """A real nginx writes each `log_format`; what is parsed is what its client saw."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import polars as pl
@@ -57,7 +57,7 @@ def _built_in() -> dict[str, tuple[str, str]]:
 @pytest.fixture(scope="module")
 def outcome(
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[list[Seen], pl.DataFrame, pl.DataFrame]]:
+) -> "Outcome":
     """Run nginx once with all formats; give what was seen, the events, the sources."""
     folder = tmp_path_factory.mktemp("nginx")
     written = {name: directive for name, (directive, _) in _built_in().items()}
@@ -82,7 +82,7 @@ def _events(outcome: Outcome, name: str) -> dict[int, Mapping[str, object]]:
     _, events, sources = outcome
     source = sources.filter(pl.col("path").str.ends_with(f"/{name}.log"))
     rows = events.filter(pl.col("source_id") == source.item(0, "source_id"))
-    found = {}
+    found: dict[int, Mapping[str, object]] = {}
     for row in rows.iter_rows(named=True):
         number = int(str(row["message"]).partition("?n=")[2].split()[0])
         found[number] = row
