@@ -15,7 +15,7 @@ pytestmark = pytest.mark.checkout
 # module of the package, which may import each other.
 TIERS = """
 errors format_keys literals schema toml_places
-assets definitions durations format_schema frame jsonl masking rotation span stamps wording
+assets definitions documents durations format_schema frame jsonl masking rotation span stamps wording
 members stored
 decode encodings spill tarfiles zipfiles
 magic
@@ -23,13 +23,13 @@ archives arrange
 find
 blocks invented
 lines
-compile naming normalise tables
+compile naming normalise reading tables
 shape wrappers
 dialects.*
-patterns
+patterns peel
 formats pairs signatures unwrap
 near structured take timeline told write
-around layers rows
+around layers rows scoring
 detect reasons
 orders
 assemble

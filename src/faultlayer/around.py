@@ -5,9 +5,11 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import unwrap
+from faultlayer import documents, unwrap
+from faultlayer.documents import Document
 from faultlayer.formats import Format
 from faultlayer.literals import Sight
+from faultlayer.peel import ANSI, peel
 from faultlayer.take import Order, take
 from faultlayer.unwrap import Peel
 from faultlayer.wrappers import Wrapper
@@ -40,6 +42,21 @@ class Around:
         """Give what is around these lines (columns of `lines_of`)."""
         return self._find(unwrap.untold(lines), 1, weigh=False)[0]
 
+    def document(self, head: bytes) -> tuple[Document, pl.DataFrame] | None:
+        """Tell whether a file is a document, by its first bytes, and give its records."""
+        lists = [
+            tuple(path.split("."))
+            for wrapper in self._wrappers
+            for path in wrapper.lists
+        ]
+        for document in documents.of(head, lists):
+            records = documents.rows(head, document, whole=False)
+            found = self.find(records) if document.lists else None
+            # Programs too have lists called "events": only a shipper's are taken apart.
+            if not document.lists or (found is not None and found.wrapper.lists):
+                return document, records
+        return None
+
     def _find(
         self, rows: pl.DataFrame, depth: int, *, weigh: bool
     ) -> tuple[Peel | None, float]:
@@ -62,7 +79,7 @@ class Around:
         return best, most
 
     def _candidates(self, text: pl.Series) -> Iterator[Wrapper]:
-        first = text.head(_FIRST).str.replace_all(unwrap.ANSI, "").to_list()
+        first = text.head(_FIRST).str.replace_all(ANSI, "").to_list()
         some = text.head(_SAMPLE)
         for wrapper in self._wrappers:
             if wrapper.plan is None:
@@ -71,7 +88,7 @@ class Around:
                     continue
             elif not any(map(wrapper.plan.may_take, first)):
                 continue
-            if len(unwrap.peel(some, wrapper)) > _MOST * len(some):
+            if len(peel(some, wrapper)) > _MOST * len(some):
                 yield wrapper
 
     def _with(

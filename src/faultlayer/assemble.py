@@ -146,8 +146,7 @@ class Assembly:
         """Give the line from which on the lines have to be seen again."""
         if not len(logical):
             return None
-        end = _lowest(-(logical.get_column("line") + logical.get_column("lines")))
-        end = -end - 1
+        end = -_lowest(-logical.get_column("line"))
         state = pl.DataFrame(
             {
                 "record": record,

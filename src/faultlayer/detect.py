@@ -1,20 +1,20 @@
 """Tells what wrote a file, by content, per stream, and why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Final
 
 import polars as pl
 
-from faultlayer import layers, lines, rows, stamps, tables, unwrap
+from faultlayer import layers, lines, rows, scoring, stamps, tables, unwrap
 from faultlayer.around import Around
 from faultlayer.blocks import Block, open_source
+from faultlayer.documents import Document
 from faultlayer.errors import UsageError
 from faultlayer.find import Source
-from faultlayer.formats import Format, Pattern
-from faultlayer.literals import Sight
+from faultlayer.formats import Format
 from faultlayer.signatures import Signatures
 from faultlayer.tables import Reading, Tables
 from faultlayer.take import Order, all_rows, take
@@ -23,7 +23,6 @@ from faultlayer.wrappers import Wrapper
 
 HEAD_BYTES: Final = 256 << 10
 _HEAD_LINES: Final = 2000
-_WEAK: Final = 0.6  # share of lines that a format without own marks has to take
 _ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 # Copies often lose the ESC: such a line begins with the rest of a colour.
 _LAME: Final = r"\[\d{1,3}(?:;\d{1,3})*m"
@@ -69,13 +68,14 @@ class Detection:
     tables: Mapping[str, str] = field(default_factory=dict)
     layers: Mapping[str, str] = field(default_factory=dict)
     around: Peel | None = None
+    document: Document | None = None
 
     def choices(self, stream: str) -> tuple[Choice, ...]:
         """Give the formats of a stream; one that came later is like its sibling."""
         if stream not in self.streams and self.around is not None:
-            stem = _family(stream)
+            stem = scoring.family(stream)
             for known in sorted(self.streams):
-                if _family(known) == stem:
+                if scoring.family(known) == stem:
                     return self.streams[known]
         return self.streams.get(stream, ())
 
@@ -86,14 +86,6 @@ class Detection:
             stream: tuple(name for name, _ in choices)
             for stream, choices in self.streams.items()
         }
-
-
-@dataclass(slots=True)
-class _Score:
-    format: Format
-    own: int = 0
-    total: int = 0
-    hits: dict[int, int] = field(default_factory=dict)
 
 
 def clean(text: pl.Series) -> pl.Series:
@@ -129,10 +121,16 @@ def sniff(
         definitions.format(name)
         if forced is None and (source.path == glob or fnmatchcase(source.path, glob)):
             forced = name
+    path = "/".join(filter(None, (source.path, source.member)))
     with open_source(source, HEAD_BYTES) as opened:
         for block in opened:
-            path = "/".join(filter(None, (source.path, source.member)))
-            return choose(_head(block), definitions, forced, path)
+            around = Around(definitions.wrappers, definitions.formats)
+            found = around.document(block.data[:HEAD_BYTES])
+            if found is None:
+                return choose(_head(block), definitions, forced, path)
+            document, head = found
+            detection = choose(head.head(_HEAD_LINES), definitions, forced, path)
+            return replace(detection, document=document)
     return Detection(None, {}, {}, "empty", None, dated=False)
 
 
@@ -158,9 +156,10 @@ def choose(
         for stream in unwrap.streams(logical)
     }
     tables_ = _tables(parts, definitions)
-    ranked = _ranked(
+    told = definitions.format(forced) if forced else None
+    ranked = scoring.ranked(
         {
-            stream: _scores(text, _program(part), definitions, forced)
+            stream: scoring.of(text, _program(part), definitions.formats, told)
             for stream, (part, text) in parts.items()
         },
         {stream: len(text) for stream, (_, text) in parts.items()},
@@ -168,7 +167,9 @@ def choose(
     )
     for stream, scores in ranked.items():
         part, text = parts[stream]
-        choices[stream] = tuple((score.format.name, _order(score)) for score in scores)
+        choices[stream] = tuple(
+            (score.format.name, scoring.order(score)) for score in scores
+        )
         label = f" on {stream}" if stream else ""
         reasons += [
             f"{score.format.name}: {score.total} of {len(text)} lines{label}"
@@ -203,7 +204,7 @@ def choose(
 
 
 def _layers(
-    ranked: Mapping[str, list[_Score]],
+    ranked: Mapping[str, list[scoring.Score]],
     parts: Mapping[str, tuple[pl.DataFrame, pl.Series]],
     path: str,
     definitions: Definitions,
@@ -276,106 +277,11 @@ def _host(logical: pl.DataFrame) -> str | None:
     return str(hosts[0]) if len(hosts) == 1 else None
 
 
-def _family(stream: str) -> str:
-    """Give a stream without stdout and stderr: what one program writes."""
-    head, _, last = stream.rpartition("|")
-    return head if last in ("stdout", "stderr") else stream
-
-
 def _text_of(part: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
     """Give the lines that are not blank, and their text."""
     text = clean(part.get_column("text"))
     nonblank = text.str.strip_chars() != ""
     return part.filter(nonblank), text.filter(nonblank)
-
-
-def _scores(
-    text: pl.Series, program: str, definitions: Definitions, forced: str | None
-) -> list[_Score]:
-    sight = Sight(text.to_list())
-    if forced is not None:
-        return [_score(definitions.format(forced), text, sight)]
-    own = [one for one in definitions.formats if patterns_of(one, program)]
-    if program and own:
-        return [_score(format_, text, sight, program) for format_ in own]
-    # A file of many programs has few lines of each: too few for a weak format.
-    return [
-        _score(format_, text, sight)
-        for format_ in definitions.formats
-        if not (program and format_.weak)
-    ]
-
-
-def _ranked(
-    scores: Mapping[str, list[_Score]], sizes: Mapping[str, int], *, forced: bool
-) -> dict[str, list[_Score]]:
-    """Give the formats of each stream, the likeliest first.
-
-    The streams of a container are of one program: what one of them shows counts for all.
-    """
-    if forced:
-        return dict(scores)
-    owns: dict[str, dict[str, int]] = {}
-    for stream, each in scores.items():
-        own = owns.setdefault(_family(stream), {})
-        for one in each:
-            own[one.format.name] = own.get(one.format.name, 0) + one.own
-    ranked = {}
-    for stream, each in scores.items():
-        own = owns[_family(stream)]
-        known = [one for one in each if one.total and own[one.format.name]]
-        strong = [one for one in known if not one.format.weak]
-        # Weak formats take lines of any program, so they need a file to themselves.
-        weak = [
-            one
-            for one in known
-            if one.format.weak and not strong and one.own > _WEAK * sizes[stream]
-        ]
-        # What many programs print comes after what one program prints.
-        ranked[stream] = sorted(
-            strong + weak,
-            key=lambda one: (
-                not one.format.given,
-                one.format.general,
-                -one.total,
-                -own[one.format.name],
-                one.format.name,
-            ),
-        )
-    return ranked
-
-
-def patterns_of(format_: Format, program: str = "") -> list[Pattern]:
-    """Give the patterns for lines of a program by its name, or of a nameless one."""
-    if program:
-        return [one for one in format_.patterns if program in one.programs]
-    return [one for one in format_.patterns if not one.programs]
-
-
-def _score(format_: Format, text: pl.Series, sight: Sight, program: str = "") -> _Score:
-    patterns = patterns_of(format_, program)
-    likely = [one for one in patterns if sight.may_hold(one.hint)]
-    hits, _ = take(text, [(format_, likely)])
-    numbers = [format_.patterns.index(pattern) for pattern in patterns]
-    score = _Score(format_, hits=dict.fromkeys(numbers, 0))
-    for hit in hits:
-        count = len(hit.fields)
-        score.hits[format_.patterns.index(hit.pattern)] += count
-        score.total += count
-        if hit.pattern.telling or (program and not hit.pattern.weak):
-            score.own += count
-    return score
-
-
-def _order(score: _Score) -> tuple[int, ...]:
-    """Give the patterns, those that take most first: a file has one reading."""
-    rest = [pattern.rest for pattern in score.format.patterns]
-    return tuple(
-        sorted(
-            score.hits,
-            key=lambda at: (rest[at], 0 if rest[at] else -score.hits[at], at),
-        )
-    )
 
 
 def order_of(definitions: Definitions, choices: Sequence[Choice]) -> Order:
@@ -387,7 +293,7 @@ def order_of(definitions: Definitions, choices: Sequence[Choice]) -> Order:
 
 
 def _first_stamp(
-    scores: Sequence[_Score], text: pl.Series
+    scores: Sequence[scoring.Score], text: pl.Series
 ) -> tuple[datetime, bool] | None:
     """Give the first stamp and whether it has a year."""
     for score in scores:
@@ -411,7 +317,7 @@ def _stamps(format_: Format, text: pl.Series) -> pl.DataFrame:
     return pl.concat(parts).drop_nulls("ts").sort("row")
 
 
-def _zone(score: _Score, part: pl.DataFrame, text: pl.Series) -> int | None:
+def _zone(score: scoring.Score, part: pl.DataFrame, text: pl.Series) -> int | None:
     """Give the zone of naive stamps from those of the wrapper."""
     found = _stamps(score.format, text).filter(~pl.col("zoned"))
     found = found.filter(~stamps.since_start(pl.col("ts"), pl.col("zoned")))

@@ -193,7 +193,7 @@ WRAPPER: Final = (
     Key("octal", "flag", "Control characters are written as #012."),
     Key("arrows", "flag", "Values are written as key=>value."),
     Key("find", "parts", "Regexes by the part that they find in fields."),
-    Key("list", "texts", "Where in a JSON document the lines stand."),
+    Key("lists", "texts", "Where in a JSON document the lines stand."),
 )
 WRAPPER_JSON: Final = (
     Key("text", "texts", "Where the line is.", required=True),

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import polars as pl
 
-from faultlayer import detect
+from faultlayer import detect, scoring
 from faultlayer.detect import Definitions, Detection
 from faultlayer.formats import Format, Pattern
 from faultlayer.take import Order
@@ -59,7 +59,7 @@ class Orders:
         return [
             (one, patterns)
             for one in self._definitions.formats
-            if (patterns := detect.patterns_of(one, program or ""))
+            if (patterns := scoring.patterns_of(one, program or ""))
         ]
 
     def groups(

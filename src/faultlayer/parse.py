@@ -23,7 +23,8 @@ from faultlayer.assemble import Assembly
 from faultlayer.blocks import open_source
 from faultlayer.detect import Definitions, Detection, sniff
 from faultlayer.find import Source
-from faultlayer.lines import SCHEMA, lines_of
+from faultlayer.lines import SCHEMA
+from faultlayer.reading import Reading
 from faultlayer.timeline import Timeline
 from faultlayer.write import Writer
 
@@ -138,8 +139,10 @@ def parse_source(
         run = Run(source, detection, definitions, options, events, rejects)
         with open_source(source, block_bytes) as opened:
             told = 0
+            reading = Reading(detection.document)
             for block in opened:
-                run.add(lines_of(block))
+                for lines in reading.of(block):
+                    run.add(lines)
                 if tell is not None:
                     read = opened.stored_bytes
                     tell(read - told)
@@ -177,10 +180,9 @@ class Run:
         self._events = events
         self._rejects = rejects
         self._assembly = Assembly(detection, definitions)
-        self._timeline = Timeline(
-            options.year or _YEAR, detection.zones
-        )
+        self._timeline = Timeline(options.year or _YEAR, detection.zones)
         self._precisions: dict[int, int] = {}
+        self._at: list[pl.Series] = []
         self.result = SourceResult(
             source_id=source.source_id,
             path=source.path,
@@ -194,7 +196,11 @@ class Run:
     def add(self, lines: pl.DataFrame) -> None:
         """Parse the lines of a block."""
         result = self.result
-        result.lines += len(lines)
+        if "at" in lines.columns:
+            self._at.append(lines.get_column("at"))
+            result.lines += int(lines.get_column("lines").sum())
+        else:
+            result.lines += len(lines)
         result.damaged_lines += int(lines.get_column("damaged").sum())
         self._pool(lines, last=False)
 
@@ -222,8 +228,9 @@ class Run:
         self.result.blank_lines += pool.blank_lines
         self.result.blank_bytes += pool.blank_bytes
         if len(pool.rejects):
+            rejects = self._placed(pool.rejects)
             number = pl.lit(self._source.source_id, pl.Int64).alias("source_id")
-            self._rejects.add(pool.rejects.with_columns(number))
+            self._rejects.add(rejects.with_columns(number))
         events = self._named(pool.events) if len(pool.events) else _NO_EVENTS
         events = self._timeline.add(events, last=last)
         if len(events):
@@ -275,13 +282,19 @@ class Run:
             for precision, count in precisions.value_counts().iter_rows():
                 self._precisions[precision] = self._precisions.get(precision, 0) + count
         source_id = self._source.source_id
-        self._events.add(
-            events.with_columns(
-                (pl.col("line") + source_id * _IDS_PER_SOURCE).alias("event_id"),
-                pl.lit(source_id, pl.Int64).alias("source_id"),
-                pl.col("outer").alias("ts_outer"),
-            )
+        events = events.with_columns(
+            (pl.col("line") + source_id * _IDS_PER_SOURCE).alias("event_id"),
+            pl.lit(source_id, pl.Int64).alias("source_id"),
+            pl.col("outer").alias("ts_outer"),
         )
+        self._events.add(self._placed(events))
+
+    def _placed(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Give rows of a document the physical lines that they begin in."""
+        if not self._at:
+            return rows
+        number = rows.get_column("line") - 1
+        return rows.with_columns(pl.concat(self._at).gather(number).alias("line"))
 
 
 _COLUMNS: Final = (

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from faultlayer import blowup, near, parse, rivals, unwrap
+from faultlayer import blowup, near, parse, rivals
 from faultlayer.blocks import Block
 from faultlayer.definitions import Reader, in_order
 from faultlayer.detect import Definitions, Detection
@@ -17,6 +17,7 @@ from faultlayer.errors import DefinitionError, Location
 from faultlayer.find import Source
 from faultlayer.formats import Format, Sample
 from faultlayer.lines import lines_of
+from faultlayer.peel import peel
 from faultlayer.rivals import Fault
 from faultlayer.toml_places import Path, places
 from faultlayer.wrappers import Wrapper
@@ -280,13 +281,13 @@ def wrapper_problems(
     for sample in wrapper.samples:
         line = str(sample.get("line", ""))
         for other in definitions.wrappers:
-            takes = bool(len(unwrap.peel(pl.Series([line]), other)))
+            takes = bool(len(peel(pl.Series([line]), other)))
             if other.name == wrapper.name and not takes:
                 found.append("it does not take its own sample")
             elif other.name != wrapper.name and takes and other.sure:
                 found.append(f"{other.name} takes its sample too")
         expect: Mapping[str, object] = sample.get("expect", {})
-        peeled = unwrap.peel(pl.Series([line]), wrapper)
+        peeled = peel(pl.Series([line]), wrapper)
         if len(peeled):
             row = peeled.row(0, named=True)
             found += [
@@ -302,4 +303,4 @@ def wrapper_problems(
 
 
 def _takes(wrapper: Wrapper, lines: Sequence[str]) -> list[str]:
-    return [line for line in lines if len(unwrap.peel(pl.Series([line]), wrapper))]
+    return [line for line in lines if len(peel(pl.Series([line]), wrapper))]

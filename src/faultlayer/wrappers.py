@@ -27,7 +27,8 @@ class Wrapper:
     counts. `finer`: its stamp is the moment of writing, so that it may refine one of
     1 s. `sure`: no program writes such lines itself. `carry`: a line that it is not
     around goes on with the one before. `find`: regexes by the part that they find in
-    `fields`. `list`: where in a JSON document the lines stand.
+    `fields`. `lists`: where in a JSON document the
+    lines stand.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Wrapper:
     octal: bool
     arrows: bool
     find: Mapping[str, tuple[str, ...]]
-    list: tuple[str, ...]
+    lists: tuple[str, ...]
     samples: tuple[Mapping[str, Any], ...]
     rejects: tuple[str, ...]
     path: str
@@ -121,7 +122,7 @@ def _wrapper(reader: Reader) -> Wrapper | None:
         octal=reader.flag_of(head, "octal"),
         arrows=reader.flag_of(head, "arrows"),
         find={part: reader.texts_of(find, part) for part in find},
-        list=reader.texts_of(head, "list"),
+        lists=reader.texts_of(head, "lists"),
         samples=tuple(samples),
         rejects=tuple(rejects),
         path=reader.path,

@@ -1,0 +1,277 @@
+"""Reads files whose records are not lines: JSON documents and exports of the journal."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+JSON: Final = "json"
+EXPORT: Final = "export"
+#: Documents are read at once; what is larger is read line by line.
+LARGEST: Final = 256 << 20
+SCHEMA: Final = {
+    "line": pl.Int64,  # number of the record in the document, from 1
+    "lines": pl.Int32,  # physical lines that end in it
+    "byte_offset": pl.Int64,
+    "byte_length": pl.Int64,  # up to the next record
+    "text": pl.String,  # on one line; in a list `{"of": what is around, "item": it}`
+    "damaged": pl.Boolean,
+    "at": pl.Int64,  # the physical line that it begins in
+}
+
+#: Where the records stand: keys from the outside in, the last of which has a list.
+Steps = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What kind of document a file is, and the lists that its records stand in."""
+
+    kind: str
+    lists: tuple[Steps, ...] = ()
+
+
+_START: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[{\[])')
+_FIELD: Final = re.compile(rb"[A-Z_][A-Z0-9_]{0,63}(?:=|\n)")
+_STAMPED: Final = re.compile(rb"(?:^|\n)__REALTIME_TIMESTAMP=\d+\n")
+_SPACE: Final = re.compile(r"[\s,\x1e]*")
+_BOM: Final = "\xef\xbb\xbf"
+_LONGEST: Final = 2000  # of what is around a list, repeated for each record
+_LENGTH: Final = 8  # bytes of the length of a binary field
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+
+def of(head: bytes, lists: Sequence[Steps]) -> Iterator[Document]:
+    """Give what kinds of document may begin with these bytes; none for mere lines."""
+    if _FIELD.match(head) and _STAMPED.search(head):
+        yield Document(EXPORT)
+    if not _START.match(head):
+        return
+    found = _Walk(head.decode("latin-1"), lists).pieces()
+    if any(piece.around for piece in found):
+        yield Document(JSON, tuple(lists))
+    first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
+    if any(piece.good for piece in found) and not _is_json(first):
+        yield Document(JSON)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def rows(data: bytes, document: Document, *, whole: bool = True) -> pl.DataFrame:
+    """Give the records of a document, with the columns of `SCHEMA`.
+
+    Their bytes add up to the document. Without `whole` it is the beginning of one, and
+    the last record may be left out.
+    """
+    if document.kind == EXPORT:
+        pieces = list(_entries(data))
+    else:
+        pieces = _Walk(data.decode("latin-1"), document.lists).pieces()
+    if not whole:
+        pieces = [piece for piece in pieces if piece.good]
+    if not pieces:
+        return pl.DataFrame(schema=SCHEMA)
+    edges = np.array([0, *(piece.start for piece in pieces[1:]), len(data)], np.int64)
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+    passed = np.searchsorted(ends, edges)
+    lines = np.diff(passed)
+    if data and not data.endswith(b"\n"):
+        lines[-1] += 1
+    starts = np.array([piece.start for piece in pieces], np.int64)
+    texts, damaged = zip(*(_text(data, piece) for piece in pieces), strict=True)
+    return pl.DataFrame(
+        {
+            "line": np.arange(1, len(pieces) + 1),
+            "lines": lines,
+            "byte_offset": edges[:-1],
+            "byte_length": np.diff(edges),
+            "text": texts,
+            "damaged": damaged,
+            "at": np.searchsorted(ends, starts) + 1,
+        },
+        schema=SCHEMA,
+    )
+
+
+@dataclass(slots=True)
+class _Around:
+    """The object that has a list, without it: its other members as they are."""
+
+    members: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        return "{" + ",".join(self.members) + "}"
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A record's place; `good`: it could be read; `fields`: those of a journal entry."""
+
+    start: int
+    end: int
+    good: bool
+    around: _Around | None = None
+    fields: Mapping[str, object] | None = None
+
+
+def _text(data: bytes, piece: _Piece) -> tuple[str, bool]:
+    """Give a record on one line, and whether it had bytes that are not UTF-8."""
+    if piece.fields is not None:
+        return json.dumps(piece.fields, ensure_ascii=False), False
+    raw = data[piece.start : piece.end].strip()
+    text = raw.decode("utf-8", "replace")
+    # Within JSON a line end is only between values.
+    text = text.replace("\r\n", " ").replace("\n", " ")
+    if piece.around is not None and piece.good:
+        around = piece.around.text().encode("latin-1").decode("utf-8", "replace")
+        around = around.replace("\r\n", " ").replace("\n", " ")
+        text = f'{{"of":{around},"item":{text}}}'
+    return text, "\ufffd" in text and b"\xef\xbf\xbd" not in raw
+
+
+# ---------------------------------------------------------------- JSON
+
+
+class _Walk:
+    """Walks through JSON values, one after another, and into the lists that are known.
+
+    The text is bytes read as Latin-1, so that its places are those of the bytes.
+    """
+
+    def __init__(self, text: str, lists: Sequence[Steps]) -> None:
+        self._text = text
+        self._lists = lists
+        self._found: list[_Piece] = []
+
+    def pieces(self) -> list[_Piece]:
+        """Give the records, in their order; what cannot be read is one up to a line end."""
+        text = self._text
+        at = self._space(len(_BOM) if text.startswith(_BOM) else 0)
+        inside = False  # a list that is all of the document
+        while at < len(text):
+            if text[at] == "[" and not inside:
+                inside, at = True, at + 1
+            elif text[at] == "]" and inside:
+                inside, at = False, at + 1
+            else:
+                at = self._guarded(at, ())
+            at = self._space(at)
+        return self._found
+
+    def _guarded(self, at: int, steps: Steps, around: _Around | None = None) -> int:
+        """Read a record, or give it up at the end of the line where it fails."""
+        known = len(self._found)
+        try:
+            end = self._value(at, steps)
+        except (ValueError, IndexError, RecursionError):
+            if len(self._found) > known:
+                at = self._space(self._found[-1].end)
+            end = self._text.find("\n", at) + 1 or len(self._text)
+            if at < end:
+                self._found.append(_Piece(at, end, good=False))
+            return end
+        if len(self._found) == known:
+            self._found.append(_Piece(at, end, good=True, around=around))
+        return end
+
+    def _value(self, at: int, steps: Steps) -> int:
+        """Give the end of a value; what stands in a known list in it is found."""
+        text = self._text
+        if text[at] == "{" and any(one[: len(steps)] == steps for one in self._lists):
+            return self._object(at, steps)
+        if text[at] not in "{[":
+            raise json.JSONDecodeError("no record", text, at)
+        return _DECODER.raw_decode(text, at)[1]
+
+    def _object(self, at: int, steps: Steps) -> int:
+        text = self._text
+        around = _Around()
+        at = self._space(at + 1)
+        while text[at] != "}":
+            key, end = _DECODER.raw_decode(text, at)
+            value = self._space(end)
+            if not isinstance(key, str) or text[value] != ":":
+                raise json.JSONDecodeError("no member", text, at)
+            value = self._space(value + 1)
+            below = (*steps, key)
+            on_the_way = any(one[: len(below)] == below for one in self._lists)
+            if on_the_way and text[value] == "[":
+                end = self._list(value, below, around)
+            elif on_the_way and text[value] == "{":
+                end = self._object(value, below)
+            else:
+                end = _DECODER.raw_decode(text, value)[1]
+                if end - at < _LONGEST:
+                    around.members.append(text[at:end])
+            at = self._space(end)
+        return at + 1
+
+    def _list(self, at: int, steps: Steps, around: _Around) -> int:
+        """Read a list: of records where the steps end, else of what has their lists."""
+        text = self._text
+        last = steps in self._lists
+        at = self._space(at + 1)
+        while text[at] != "]":
+            if last:
+                at = self._guarded(at, (*steps, ""), around)
+            elif text[at] == "{":
+                at = self._object(at, steps)
+            else:
+                at = _DECODER.raw_decode(text, at)[1]
+            at = self._space(at)
+        return at + 1
+
+    def _space(self, at: int) -> int:
+        match = _SPACE.match(self._text, at)
+        return match.end() if match else at
+
+
+# ---------------------------------------------------------------- journal
+
+
+def _entries(data: bytes) -> Iterator[_Piece]:
+    """Give the entries of `journalctl -o export`: fields, with an empty line between."""
+    start = at = 0
+    fields: dict[str, object] = {}
+    while at < len(data):
+        end = data.find(b"\n", at)
+        line = data[at : end if end >= 0 else len(data)]
+        after = end + 1 or len(data)
+        name, equals, value = line.partition(b"=")
+        if not line:
+            if fields:
+                yield _Piece(start, after, good=True, fields=fields)
+                fields, start = {}, after
+        elif equals:
+            _add(fields, name, value)
+        else:
+            size = int.from_bytes(data[after : after + _LENGTH], "little")
+            stop = after + _LENGTH + size
+            if data[stop : stop + 1] == b"\n":
+                _add(fields, line, data[after + _LENGTH : stop])
+                after = stop + 1
+        at = after
+    if start < len(data):
+        yield _Piece(start, len(data), good=bool(fields), fields=fields or None)
+
+
+def _add(fields: dict[str, object], name: bytes, value: bytes) -> None:
+    key = name.decode("ascii", "replace")
+    text = value.decode("utf-8", "replace")
+    before = fields.get(key)
+    if before is None:
+        fields[key] = text
+    elif isinstance(before, list):
+        before.append(text)
+    else:
+        fields[key] = [before, text]

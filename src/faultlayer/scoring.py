@@ -1,0 +1,115 @@
+"""Scores formats by the lines that they take, and ranks them for each stream."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import polars as pl
+
+from faultlayer.formats import Format, Pattern
+from faultlayer.literals import Sight
+from faultlayer.take import take
+
+_WEAK: Final = 0.6  # share of lines that a format without own marks has to take
+
+
+@dataclass(slots=True)
+class Score:
+    """How many lines a format takes, `own` of them by patterns of its program alone."""
+
+    format: Format
+    own: int = 0
+    total: int = 0
+    hits: dict[int, int] = field(default_factory=dict)
+
+
+def family(stream: str) -> str:
+    """Give a stream without stdout and stderr: what one program writes."""
+    head, _, last = stream.rpartition("|")
+    return head if last in ("stdout", "stderr") else stream
+
+
+def of(
+    text: pl.Series, program: str, formats: Sequence[Format], forced: Format | None
+) -> list[Score]:
+    """Score the formats by lines of a program, "" where no wrapper names it."""
+    sight = Sight(text.to_list())
+    if forced is not None:
+        return [_score(forced, text, sight)]
+    own = [one for one in formats if patterns_of(one, program)]
+    if program and own:
+        return [_score(one, text, sight, program) for one in own]
+    # A file of many programs has few lines of each: too few for a weak format.
+    return [_score(one, text, sight) for one in formats if not (program and one.weak)]
+
+
+def ranked(
+    scores: Mapping[str, list[Score]], sizes: Mapping[str, int], *, forced: bool
+) -> dict[str, list[Score]]:
+    """Give the formats of each stream, the likeliest first.
+
+    The streams of a container are of one program: what one of them shows counts for all.
+    """
+    if forced:
+        return dict(scores)
+    owns: dict[str, dict[str, int]] = {}
+    for stream, each in scores.items():
+        own = owns.setdefault(family(stream), {})
+        for one in each:
+            own[one.format.name] = own.get(one.format.name, 0) + one.own
+    ranked = {}
+    for stream, each in scores.items():
+        own = owns[family(stream)]
+        known = [one for one in each if one.total and own[one.format.name]]
+        strong = [one for one in known if not one.format.weak]
+        # Weak formats take lines of any program, so they need a file to themselves.
+        weak = [
+            one
+            for one in known
+            if one.format.weak and not strong and one.own > _WEAK * sizes[stream]
+        ]
+        # What many programs print comes after what one program prints.
+        ranked[stream] = sorted(
+            strong + weak,
+            key=lambda one: (
+                not one.format.given,
+                one.format.general,
+                -one.total,
+                -own[one.format.name],
+                one.format.name,
+            ),
+        )
+    return ranked
+
+
+def patterns_of(format_: Format, program: str = "") -> list[Pattern]:
+    """Give the patterns for lines of a program by its name, or of a nameless one."""
+    if program:
+        return [one for one in format_.patterns if program in one.programs]
+    return [one for one in format_.patterns if not one.programs]
+
+
+def _score(format_: Format, text: pl.Series, sight: Sight, program: str = "") -> Score:
+    patterns = patterns_of(format_, program)
+    likely = [one for one in patterns if sight.may_hold(one.hint)]
+    hits, _ = take(text, [(format_, likely)])
+    numbers = [format_.patterns.index(pattern) for pattern in patterns]
+    score = Score(format_, hits=dict.fromkeys(numbers, 0))
+    for hit in hits:
+        count = len(hit.fields)
+        score.hits[format_.patterns.index(hit.pattern)] += count
+        score.total += count
+        if hit.pattern.telling or (program and not hit.pattern.weak):
+            score.own += count
+    return score
+
+
+def order(score: Score) -> tuple[int, ...]:
+    """Give the patterns, those that take most first: a file has one reading."""
+    rest = [pattern.rest for pattern in score.format.patterns]
+    return tuple(
+        sorted(
+            score.hits,
+            key=lambda at: (rest[at], 0 if rest[at] else -score.hits[at], at),
+        )
+    )
