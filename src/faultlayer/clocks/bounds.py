@@ -1,12 +1,16 @@
 """The bounds that shared ids put on a clock, found by joins on ids only."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from faultlayer.clocks.estimate import Microseconds
+from faultlayer.clocks.agreement import Bounds as OneSided
+from faultlayer.clocks.agreement import Floats
+from faultlayer.clocks.clock import Clock, Segment
 
 #: Room for records that are written a moment after what they describe, us.
 SLACK_US = 2_000
@@ -60,35 +64,77 @@ HAVING count(*) > 1
 """
 
 # A record follows the start of its request; most kinds also precede its end. What a
-# gateway writes when it has finished may come after the edge has given up.
+# gateway writes when it has finished may come after the edge has given up. Each bound
+# holds at the moment of the reference that is nearest to the record. Records that lie
+# further apart than their request lasted are of several that share the id.
 _INNER = """
+WITH mine AS (
+    SELECT
+        parsed.request_id,
+        parsed.kind,
+        epoch_us(parsed.ts_raw) AS ts,
+        parsed.ts_precision_us AS precision,
+        timing.timing = 'before_end' AS before_end
+    FROM parsed
+    INNER JOIN timing ON parsed.kind = timing.kind
+    WHERE
+        parsed.clock_id = $clock
+        AND parsed.request_id IS NOT NULL
+        AND NOT parsed.borrowed
+        AND timing.timing IN ('before_end', 'after_start')
+),
+
+shares AS (
+    SELECT
+        mine.request_id,
+        any_value(spans.lo) AS lo,
+        any_value(spans.hi) AS hi,
+        any_value(spans.status) AS status
+    FROM mine
+    INNER JOIN spans ON mine.request_id = spans.request_id
+    GROUP BY mine.request_id
+    HAVING
+        coalesce(
+            max(mine.ts) FILTER (WHERE mine.before_end)
+            - min(mine.ts) FILTER (WHERE mine.before_end)
+            <= any_value(spans.hi) - any_value(spans.lo)
+            + max(mine.precision) + 2 * $slack,
+            TRUE
+        )
+)
+
 SELECT
-    epoch_us(parsed.ts_raw) + parsed.ts_precision_us - spans.lo + $slack AS upper,
     CASE
         WHEN
-            timing.timing = 'before_end'
+            mine.kind IN (
+                'request_accepted', 'request_forwarded', 'request_received',
+                'request_added'
+            )
+            THEN shares.lo
+        ELSE coalesce(shares.hi, shares.lo)
+    END AS near,
+    mine.ts + mine.precision - shares.lo + $slack AS upper,
+    CASE
+        WHEN
+            mine.before_end
             AND (
-                spans.status NOT IN (408, 499, 504)
-                OR spans.status IS NULL
-                OR parsed.kind IN (
+                shares.status NOT IN (408, 499, 504)
+                OR shares.status IS NULL
+                OR mine.kind IN (
                     'request_accepted', 'request_forwarded', 'request_received',
                     'request_added'
                 )
             )
-            THEN epoch_us(parsed.ts_raw) - spans.hi - $slack
+            THEN mine.ts - shares.hi - $slack
     END AS lower
-FROM parsed
-INNER JOIN timing ON parsed.kind = timing.kind
-INNER JOIN spans ON parsed.request_id = spans.request_id
-WHERE
-    parsed.clock_id = $clock
-    AND NOT parsed.borrowed
-    AND timing.timing IN ('before_end', 'after_start')
+FROM mine
+INNER JOIN shares ON mine.request_id = shares.request_id
 """
 
 # Seen from an access record of another edge, the roles are exchanged.
 _ACCESS = """
 SELECT
+    coalesce(spans.hi, spans.lo) AS near,
     epoch_us(parsed.ts_raw) + parsed.ts_precision_us - spans.lo + $slack AS upper,
     epoch_us(parsed.ts_raw) - CAST(parsed.duration_ms * 1000 AS BIGINT)
     - spans.hi - $slack AS lower
@@ -126,12 +172,27 @@ WITH added AS (
     GROUP BY parsed.request_id
 ),
 
+placed AS (
+    SELECT
+        added.request_id,
+        added.duration,
+        (added.first - early.offset_us + early.slope * early.anchor)
+        / (1 + early.slope) - early.above AS first,
+        (added.last - late.offset_us + late.slope * late.anchor)
+        / (1 + late.slope) + late.below AS last
+    FROM added
+    LEFT JOIN pieces AS early
+        ON added.first >= early.reads_from AND added.first < early.reads_to
+    LEFT JOIN pieces AS late
+        ON added.last >= late.reads_from AND added.last < late.reads_to
+),
+
 moved AS (
     SELECT
         request_id,
-        first - coalesce(duration, 0) - $hi - $slack AS lo,
-        last - $lo + $slack AS hi
-    FROM added
+        CAST(floor(first) AS BIGINT) - coalesce(duration, 0) - $slack AS lo,
+        CAST(ceil(last) AS BIGINT) + $slack AS hi
+    FROM placed
     WHERE first IS NOT NULL
 )
 
@@ -170,34 +231,61 @@ class Bounds:
         query = _SPANS if role == "access" else _INNER_SPANS
         self._con.execute(query, {"clock": clock, "thin": self._thin})
 
-    def refine(self, clock: str, lo_us: int, hi_us: int) -> None:
-        """Add what a clock, tied with these bounds of its offset, knows of requests."""
+    def refine(self, clock: Clock) -> None:
+        """Add what a tied clock knows of requests."""
+        self._con.register("pieces", _pieces(clock.segments))
         self._con.execute(
-            _REFINE,
-            {
-                "clock": clock,
-                "thin": self._thin,
-                "lo": lo_us,
-                "hi": hi_us,
-                "slack": SLACK_US,
-            },
+            _REFINE, {"clock": clock.clock_id, "thin": self._thin, "slack": SLACK_US}
         )
+        self._con.unregister("pieces")
 
     def shared(self) -> dict[str, int]:
         """Count the requests of the spans that each clock knows."""
         return dict(self._con.execute(_SHARED).fetchall())
 
-    def of(self, clock: str, role: Role) -> tuple[Microseconds, Microseconds]:
+    def of(self, clock: str, role: Role) -> tuple[OneSided, OneSided]:
         """Give the upper and lower bounds of a clock's offset, in microseconds."""
         query = _ACCESS if role == "access" else _INNER
         found = self._con.execute(
             query, {"clock": clock, "slack": SLACK_US}
         ).fetchnumpy()
-        return _present(found["upper"]), _present(found["lower"])
+        near = np.ma.getdata(found["near"]).astype(np.float64)
+        return _present(near, found["upper"]), _present(near, found["lower"])
 
 
-def _present(column: NDArray[Any]) -> Microseconds:
-    """Leave the NULLs out."""
-    if isinstance(column, np.ma.MaskedArray):
-        column = column.compressed()
-    return np.asarray(column, dtype=np.int64)
+def _present(near: Floats, column: NDArray[Any]) -> OneSided:
+    """Leave the NULLs out, and sort by time and value."""
+    kept = ~np.ma.getmaskarray(column)
+    at = near[kept]
+    value = np.ma.getdata(column)[kept].astype(np.float64)
+    order = np.lexsort((value, at))
+    return OneSided(at[order], value[order])
+
+
+def _pieces(segments: Sequence[Segment]) -> pa.Table:
+    """Give by which readings of a clock which line holds."""
+    rows = []
+    for number, one in enumerate(segments):
+        start = -np.inf if one.start is None else one.start
+        anchor = one.anchor or 0.0
+        rows.append(
+            {
+                "reads_from": start + one.offset + one.slope * (start - anchor)
+                if number
+                else -np.inf,
+                "anchor": anchor,
+                "offset_us": float(one.offset),
+                "slope": one.slope,
+                "above": float(one.high - one.offset),
+                "below": float(one.offset - one.low),
+            }
+        )
+    # Where a clock was set back the later line gets the readings that it shows twice.
+    starts = np.maximum.accumulate([row["reads_from"] for row in rows])
+    ends = [*starts[1:], np.inf]
+    return pa.Table.from_pylist(
+        [
+            row | {"reads_from": start, "reads_to": end}
+            for row, start, end in zip(rows, starts.tolist(), ends, strict=True)
+        ]
+    )

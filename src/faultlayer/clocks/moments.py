@@ -8,7 +8,7 @@ first that was served after. That bounds the offset, widely, so the tie is weak.
 
 import duckdb
 
-from faultlayer.clocks.clock import QUARTER_US, Clock
+from faultlayer.clocks.clock import QUARTER_US, Clock, constant
 
 _DEATHS = """
 WITH starts AS (
@@ -112,10 +112,7 @@ def match(
                 name,
                 "weak",
                 "one outage seen by both",
-                _plain(lo, hi),
-                lo,
-                hi,
-                1,
+                (constant(_plain(lo, hi), lo, hi, 1),),
             )
         )
     return found

@@ -1,5 +1,7 @@
 """Clocks of one host that differ only in whether the zone is written."""
 
+from dataclasses import replace
+
 import duckdb
 
 from faultlayer.clocks.clock import Clock
@@ -67,10 +69,9 @@ def borrow(
                 "tied" if count else "weak",
                 f"the clock of {sibling.clock_id}"
                 + ("" if count else ", zone assumed to be UTC"),
-                sibling.offset_us + zone,
-                sibling.lo_us + zone,
-                sibling.hi_us + zone,
-                count,
+                tuple(
+                    replace(one.moved(zone), pairs=count) for one in sibling.segments
+                ),
             )
         )
     return found

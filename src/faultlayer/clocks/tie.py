@@ -1,6 +1,8 @@
 """Ties the clocks of a case to one reference, or says that nothing ties them."""
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -8,8 +10,8 @@ import pyarrow as pa
 from faultlayer import schema
 from faultlayer.clocks import moments, siblings
 from faultlayer.clocks.bounds import Bounds, Role
-from faultlayer.clocks.clock import Clock
-from faultlayer.clocks.estimate import Segment, segments
+from faultlayer.clocks.clock import Clock, Segment, constant
+from faultlayer.clocks.estimate import segments
 
 #: Shared requests and agreement below which a tie is called weak.
 FEW_PAIRS = 3
@@ -26,7 +28,9 @@ def tie(con: duckdb.DuckDBPyConnection) -> pa.Table:
     reference = _reference(clocks)
     tied: dict[str, Clock] = {}
     if reference is not None:
-        tied[reference] = Clock(reference, "reference", "most requests", support=None)
+        tied[reference] = Clock(
+            reference, "reference", "most requests", (constant(0, 0, 0),)
+        )
         _spread(con, tied, clocks, reference)
     waiting = [name for name in clocks if name not in tied]
     for clock in siblings.borrow(con, tied, waiting):
@@ -121,42 +125,59 @@ def _spread(
             return
         name = max(sorted(shared), key=lambda item: shared[item])
         found = segments(*bounds.of(name, clocks[name].role))
-        if not found or found[0].support < POOR_SUPPORT:
+        clock = _clock(name, found)
+        if clock is None:
             refused.add(name)
             continue
-        tied[name] = _clock(name, found[0])
-        bounds.refine(name, found[0].lo_us, found[0].hi_us)
+        tied[name] = clock
+        bounds.refine(clock)
 
 
-def _clock(name: str, segment: Segment) -> Clock:
-    good = segment.pairs >= FEW_PAIRS and segment.support >= GOOD_SUPPORT
-    return Clock(
-        name,
-        "tied" if good else "weak",
-        "shared request ids",
-        segment.offset_us,
-        segment.lo_us,
-        segment.hi_us,
-        segment.pairs,
-        segment.support,
-    )
+def _clock(name: str, found: list[Segment]) -> Clock | None:
+    """Say how well the segments tie a clock; None where they do not."""
+    pairs = sum(one.pairs for one in found)
+    if not pairs:
+        return None
+    # The share of agreement of all requests, not of a short segment.
+    support = sum((one.support or 0.0) * one.pairs for one in found) / pairs
+    if support < POOR_SUPPORT:
+        return None
+    good = pairs >= FEW_PAIRS and support >= GOOD_SUPPORT
+    status = "tied" if good else "weak"
+    return Clock(name, status, "shared request ids", tuple(found))
 
 
 def _table(clocks: list[Clock]) -> pa.Table:
-    rows = [
-        {
+    rows: list[dict[str, Any]] = []
+    for clock in sorted(clocks, key=lambda item: item.clock_id):
+        row = {
             "clock_id": clock.clock_id,
             "segment": 0,
-            "offset_us": clock.offset_us if clock.status != "untied" else None,
-            "drift_ppm": 0.0 if clock.status != "untied" else None,
-            "lo_us": clock.lo_us if clock.status != "untied" else None,
-            "hi_us": clock.hi_us if clock.status != "untied" else None,
-            "pairs": clock.pairs,
-            "support": clock.support,
             "method": clock.method,
             "status": clock.status,
-            "time_zone_us": clock.zone_us if clock.status != "untied" else None,
+            "pairs": 0,
         }
-        for clock in sorted(clocks, key=lambda item: item.clock_id)
-    ]
+        if not clock.segments:
+            rows.append(row)
+        rows += [
+            row
+            | {
+                "segment": number,
+                "valid_from": _time(one.start),
+                "valid_to": _time(one.end),
+                "anchor_ts": _time(one.anchor),
+                "offset_us": round(one.offset),
+                "drift_ppm": one.slope * 1e6,
+                "lo_us": math.floor(one.low),
+                "hi_us": math.ceil(one.high),
+                "pairs": one.pairs,
+                "support": one.support,
+                "time_zone_us": one.zone_us,
+            }
+            for number, one in enumerate(clock.segments)
+        ]
     return pa.Table.from_pylist(rows, schema=schema.arrow(schema.CLOCKS))
+
+
+def _time(us: float | None) -> int | None:
+    return None if us is None else round(us)

@@ -1,0 +1,176 @@
+"""A clock that few requests tie: the lines that contradict the fewest bounds, exactly."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultlayer.clocks.agreement import Bounds, Floats, Line, agreed
+from faultlayer.clocks.stabbing import STEEPEST, widest
+
+Flags = NDArray[np.bool_]
+
+#: More contradictions than this share, and more than one, ask for a break.
+FEW_FALSE = 0.03
+
+#: Contradictions that a break has to save, beside half of all.
+SAVED = 3
+
+#: Bounds that each side of a break needs.
+LEAST = 6
+
+#: What a bound may be false by without any other to contradict it, us.
+LATE_US = 4_000.0
+
+#: What the slope of a line may be off, us per us: as far as clocks drift by themselves.
+UNSURE = 50e-6
+
+_CHUNK = 4096
+_EQUAL_US = 0.5
+_SLOPES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch on one line; band `low` to `high` around it holds from `start` to `end`.
+
+    `low` and `high` are offsets at the line's anchor, all times and offsets in us.
+    """
+
+    start: float
+    end: float
+    line: Line
+    low: float
+    high: float
+    violated: int
+    size: int
+
+
+def stretches(upper: Bounds, lower: Bounds) -> list[Stretch]:
+    """Give the stretches of a clock with few bounds; needs a bound on either side."""
+    at = np.concatenate([upper.at, lower.at])
+    value = np.concatenate([upper.value, lower.value])
+    above = np.repeat([True, False], [len(upper), len(lower)])
+    order = np.argsort(at, kind="stable")
+    return _split(at[order], value[order], above[order])
+
+
+def _split(at: Floats, value: Floats, above: Flags) -> list[Stretch]:
+    best, failed, place, saved = _search(at, value, above)
+    wanted = max(1.0, FEW_FALSE * len(at))
+    if place and failed > wanted and saved >= max(SAVED, failed / 2):
+        left = _split(at[:place], value[:place], above[:place])
+        return [*left, *_split(at[place:], value[place:], above[place:])]
+    return [_stretch(at, value, above, best)]
+
+
+def _search(at: Floats, value: Floats, above: Flags) -> tuple[Line, int, int, int]:
+    """Try the lines through all pairs of bounds: among them is a best one.
+
+    Gives it, the bounds that it contradicts, the best place for a break (0: none), and
+    how many contradictions that would save.
+    """
+    middle = float(at[0] + at[-1]) / 2
+    since = at - middle
+    # A clock that does not drift comes first: others have to contradict less.
+    steady = agreed(value[above], value[~above])
+    level = steady.point if steady else float(value[above].min())
+    best = Line(middle, level, 0.0)
+    failed = int(_failed(since, value, above, np.array([level]), np.zeros(1)).sum())
+    size = len(at)
+    left = np.full(size + 1, size, dtype=np.int64)
+    right = np.full(size + 1, size, dtype=np.int64)
+    one, other = np.triu_indices(size, 1)
+    apart = since[other] - since[one]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = (value[other] - value[one]) / apart
+    kept = np.flatnonzero(np.abs(slopes) <= STEEPEST)
+    for start in range(0, len(kept), _CHUNK):
+        some = kept[start : start + _CHUNK]
+        slope = slopes[some]
+        offset = value[one[some]] - slope * since[one[some]]
+        wrong = _failed(since, value, above, offset, slope)
+        sums = np.zeros((len(some), size + 1), dtype=np.int32)
+        np.cumsum(wrong, axis=1, out=sums[:, 1:])
+        total = sums[:, -1]
+        left = np.minimum(left, sums.min(axis=0))
+        right = np.minimum(right, (total[:, None] - sums).min(axis=0))
+        top = int(np.argmin(total))
+        if total[top] < failed:
+            failed = int(total[top])
+            best = Line(middle, float(offset[top]), float(slope[top]))
+    both = left + right
+    ups = np.concatenate([[0], np.cumsum(above)])
+    place = np.arange(size + 1)
+    downs = place - ups
+    fair = (
+        (np.minimum(ups, downs) >= LEAST // 2 - 1)
+        & (np.minimum(ups[-1] - ups, downs[-1] - downs) >= LEAST // 2 - 1)
+        & (np.minimum(place, size - place) >= LEAST)
+    )
+    if not fair.any():
+        return best, failed, 0, 0
+    choice = int(np.argmin(np.where(fair, both, 2 * size)))
+    return best, failed, choice, failed - int(both[choice])
+
+
+def _failed(
+    since: Floats, value: Floats, above: Flags, offset: Floats, slope: Floats
+) -> Flags:
+    """Tell for each line and bound whether they contradict each other."""
+    over = offset[:, None] + slope[:, None] * since[None, :] - value[None, :]
+    return np.where(above[None, :], over, -over) > _EQUAL_US
+
+
+def _stretch(at: Floats, value: Floats, above: Flags, best: Line) -> Stretch:
+    """Give the middle of all lines that contradict no more than the best one."""
+    over = best.of(at) - value
+    held = np.where(above, over, -over) <= _EQUAL_US
+    since = at - best.anchor
+    ups, downs = held & above, held & ~above
+    if not ups.any() or not downs.any():
+        return Stretch(at[0], at[-1], best, -np.inf, np.inf, len(at), len(at))
+    args = (since[ups], value[ups] + _EQUAL_US, since[downs], value[downs] - _EQUAL_US)
+    if best.slope:
+        best, _ = widest(*args, best.anchor)
+    line = best
+    slopes = _slopes(*args, line.slope)
+    ends = since[[0, -1]]
+    low, high = 0.0, 0.0
+    for slope in slopes:
+        ceiling = (args[1] - slope * args[0]).min()
+        floor = (args[3] - slope * args[2]).max()
+        moved = (slope - line.slope) * ends
+        high = max(high, float((ceiling - line.offset + moved).max()))
+        low = min(low, float((floor - line.offset + moved).min()))
+    return Stretch(
+        at[0],
+        at[-1],
+        line,
+        line.offset + low - LATE_US,
+        line.offset + high + LATE_US,
+        int((~held).sum()),
+        len(at),
+    )
+
+
+def _slopes(
+    up_at: Floats, up: Floats, down_at: Floats, down: Floats, inside: float
+) -> Floats:
+    """Give slopes about one that fits, as far as a line does and clocks drift."""
+
+    def gap(slope: float) -> float:
+        ceiling = (up - slope * up_at).min()
+        return float(ceiling - (down - slope * down_at).max())
+
+    ends = []
+    for outer in (inside - UNSURE, inside + UNSURE):
+        good, bad = inside, outer
+        if gap(bad) >= 0:
+            ends.append(bad)
+            continue
+        for _ in range(40):
+            middle = (good + bad) / 2
+            good, bad = (middle, bad) if gap(middle) >= 0 else (good, middle)
+        ends.append(good)
+    return np.linspace(ends[0], ends[1], _SLOPES)
