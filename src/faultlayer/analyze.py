@@ -66,6 +66,7 @@ class AnalyzeOptions:
     memory: str | None = None
     command: str = ""
     definitions: Definitions | None = None
+    limits: find.Limits | None = None
 
 
 def analyze(
@@ -83,11 +84,8 @@ def analyze(
     progress = progress or Silence()
     definitions = options.definitions or parse.load_definitions()
     with CaseWriter(case_dir) as writer:
-        found = find.find(paths)
-        sources = [
-            find.store_stdin(source, writer.spill) if source.file is None else source
-            for source in found.sources
-        ]
+        found = find.find(paths, writer.spill, options.limits, progress.step)
+        sources = found.sources
         definitions = found_formats.among(sources, definitions)
         workers = options.workers or min(4, os.cpu_count() or 1)
         results = _read(sources, definitions, options, writer, progress, workers)
@@ -116,10 +114,11 @@ def analyze(
                 "command": options.command,
                 "paths": list(paths),
                 "skipped": [list(item) for item in found.skipped],
+                "lost": [list(item) for item in found.lost],
                 "assumed": assumed,
                 "definitions": assets.hashes() | _own(options.definitions),
             },
-            files={s.source_id: s.file for s in found.sources if s.file is not None},
+            files={s.source_id: s.archive or s.file for s in sources if s.file},
         )
 
 
@@ -142,11 +141,7 @@ def _read(
     workers: int,
 ) -> list[SourceResult]:
     """Sniff all heads, settle the year of stamps without one, then parse everything."""
-    sizes = {
-        source.source_id: source.file.stat().st_size if source.file else 0
-        for source in sources
-    }
-    progress.start(len(sources), sum(sizes.values()))
+    progress.start(len(sources), sum(source.size for source in sources))
     stop = threading.Event()
     detections = list(
         _map(

@@ -1,16 +1,18 @@
 """Read a source in blocks of whole lines, decoded, counted and hashed in one pass."""
 
+import hashlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from faultlayer import decode
+from faultlayer import decode, encodings
 from faultlayer.errors import Location, SourceError
-from faultlayer.find import Source
+from faultlayer.members import Part, Source
+from faultlayer.stored import Piece, Stored
 
-_LONGEST_LINE = 256 << 20
+_LONGEST_LINE = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,20 +20,23 @@ class Block:
     """Whole lines of a decoded stream; never empty.
 
     Only the last line may lack its newline: at the end of the stream, before bytes that
-    a damaged file lost, and where a line is longer than 256 MiB.
+    a damaged file lost, and where a line is longer than 64 MiB. `encoding` is UTF-8 or
+    one that has lines where UTF-8 has them.
     """
 
     data: bytes
     offset: int  # of the first byte in the decoded stream
     first_line: int  # from 1
     last: bool
+    encoding: str = encodings.UTF8
 
 
 class Opened:
     """The blocks of one source, to be iterated once.
 
-    When the iteration has ended: `sha256` and `file_bytes` of the stored file, `bytes`
-    and `lines` of the decoded stream. `problems` says what was wrong with the file.
+    When the iteration has ended: `sha256` and `file_bytes` of the stored file or member,
+    `bytes` and `lines` of the decoded stream, the `encoding` of its text. `problems` says
+    what was wrong with the file.
     """
 
     def __init__(self, source: Source, block_bytes: int) -> None:
@@ -39,10 +44,11 @@ class Opened:
         self.file_bytes = 0
         self.bytes = 0
         self.lines = 0
-        self.problems: list[str] = []
+        self.encoding = encodings.UTF8
+        self.problems: list[str] = list(source.problems)
         if source.file is None:
             # Who opens a source twice would find nothing the second time.
-            raise ValueError("stdin is read through find.store_stdin")
+            raise ValueError("stdin is read when it is stored in a file")
         try:
             file = source.file.open("rb", buffering=0)
         except OSError as error:
@@ -52,8 +58,13 @@ class Opened:
                 hint="make it readable for this user, or leave it out",
             ) from error
         self._file = file
-        self._stored = decode.Stored(file, source.path)
+        part = source.part or Part(0, None)
+        self._part = part
+        self._stored = Stored(file, source.path, part.start, part.size)
+        self._member = hashlib.sha256()
+        self._member_bytes = 0
         self._compression = source.compression
+        self._allowed = source.allowed
         self._block_bytes = max(1, block_bytes)
         # One block ahead: reading, hashing and decoding run beside the parsing.
         self._ahead = ThreadPoolExecutor(1, thread_name_prefix="read")
@@ -84,7 +95,7 @@ class Opened:
     @property
     def stored_bytes(self) -> int:
         """Stored bytes read so far: ahead of the blocks given by one or two."""
-        return self._stored.bytes
+        return self._member_bytes if self._part.packing else self._stored.bytes
 
     def _blocks(self) -> Iterator[Block]:
         offset = 0
@@ -92,29 +103,81 @@ class Opened:
         data = b""
         for coming in self._cut():
             if data:
-                yield Block(data, offset, line, last=False)
+                yield Block(data, offset, line, last=False, encoding=self.encoding)
                 line += count_lines(data)
                 offset += len(data)
             data = coming
-        self.sha256 = self._stored.sha256
-        self.file_bytes = self._stored.bytes
+        self._end()
         self.bytes = offset + len(data)
         self.lines = line - 1 + count_lines(data)
         if data:
-            yield Block(data, offset, line, last=True)
+            yield Block(data, offset, line, last=True, encoding=self.encoding)
 
-    def _pieces(self) -> Iterator[decode.Piece]:
-        """Give the decoded pieces, none larger than a block is to be.
+    def _end(self) -> None:
+        """Settle what is known of the stored bytes."""
+        if self._part.packing:
+            self.sha256 = self._part.sha256 or self._member.hexdigest()
+            self.file_bytes = self._member_bytes
+        else:
+            self._stored.drain()
+            self.sha256 = self._stored.sha256
+            self.file_bytes = self._stored.bytes
+
+    def _pieces(self) -> Iterator[Piece]:
+        """Give the pieces of the text, none larger than a block is to be.
 
         How a file decodes, the damaged above all, must not depend on the block size.
         """
         limit = self._block_bytes
-        for piece in decode.pieces(self._stored, self._compression, self.problems):
+        text = encodings.Text(self._decoded(), self.problems)
+        for piece in text:
+            self.encoding = text.encoding
             if piece is None or len(piece) <= limit:
                 yield piece
             else:
                 for at in range(0, len(piece), limit):
                     yield piece[at : at + limit]
+
+    def _decoded(self) -> Iterator[Piece]:
+        """Give the decoded pieces, up to what the source may unpack to."""
+        part = self._part
+        codec = part.packing or self._compression
+        known = len(self.problems)
+        size, check = 0, 0
+        most = self._allowed
+        if part.packing and part.unpacked is not None:
+            most = part.unpacked if most is None else min(most, part.unpacked)
+        for piece in decode.pieces(self._stored, codec, self.problems):
+            if piece is None:
+                yield None
+                continue
+            if most is not None and size + len(piece) > most:
+                yield from self._member_piece(piece[: most - size])
+                self._stop(most)
+                return
+            size += len(piece)
+            if part.crc is not None:
+                check = decode.crc32(piece, check)
+            yield from self._member_piece(piece)
+        if part.crc not in {None, check} and len(self.problems) == known:
+            self.problems.append(
+                "it does not agree with its checksum: some of it may be false"
+            )
+
+    def _member_piece(self, piece: bytes) -> Iterator[bytes]:
+        if self._part.packing:
+            self._member_bytes += len(piece)
+            if not self._part.sha256:
+                self._member.update(piece)
+        if piece:
+            yield piece
+
+    def _stop(self, most: int) -> None:
+        if most == self._allowed:
+            text = "it unpacks to far more than its size; a larger --max-ratio reads on"
+        else:
+            text = "the archive says that it ends there, and it goes on"
+        self.problems.append(f"stopped after {most} bytes: {text}")
 
     def _cut(self) -> Iterator[bytes]:
         """Gather pieces to blocks that end after a newline, wherever there is one."""
@@ -129,8 +192,6 @@ class Opened:
                 start += size
                 held, size, newline = [], 0, None
                 continue
-            if not start and not held:
-                self._note_encoding(piece)
             place = piece.rfind(b"\n")
             if place >= 0:
                 newline = len(held), place
@@ -151,10 +212,6 @@ class Opened:
             newline = None
         if held:
             yield b"".join(held)
-
-    def _note_encoding(self, start: bytes) -> None:
-        if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-            self.problems.append("UTF-16 text: not decoded, convert it to UTF-8 first")
 
 
 def _split(pieces: list[bytes], number: int, place: int) -> tuple[bytes, list[bytes]]:

@@ -16,7 +16,7 @@ def assign(sources: Iterable[SourceResult]) -> dict[int, str]:
     """
     groups: dict[tuple[str, str, bool], list[SourceResult]] = defaultdict(list)
     for source in sources:
-        folder = str(PurePosixPath(source.path).parent)
+        folder = _split(source.log_set)[0]
         key = (folder, source.component or "unknown", bool(source.zoned))
         groups[key].append(source)
     zoned = {(folder, program) for folder, program, has_zone in groups if has_zone}
@@ -30,10 +30,16 @@ def assign(sources: Iterable[SourceResult]) -> dict[int, str]:
         local = "" if has_zone or (folder, program) not in zoned else " (local time)"
         for source in members:
             number = sets[source.format or ""].index(source.log_set)
-            first = PurePosixPath(source.log_set).name
+            first = _split(source.log_set)[1]
             name = folder if number == 0 else f"{folder}/{first}"
             clocks[source.source_id] = f"{_called(name, program)}{local}"
     return clocks
+
+
+def _split(log_set: str) -> tuple[str, str]:
+    """Give folder and name; members of an archive lie in folders of it."""
+    at = max(log_set.rfind("/"), log_set.rfind("!"))
+    return log_set[:at] if at >= 0 else ".", log_set[at + 1 :]
 
 
 def _called(folder: str, program: str) -> str:

@@ -1,83 +1,25 @@
 """Undo compression block by block, and keep all that decodes of damaged streams."""
 
 import bz2
-import hashlib
 import lzma
 import re
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import BinaryIO, Protocol, cast
+from typing import Protocol, cast
 
 import zstandard
-from isal import igzip_lib
+from isal import igzip_lib, isal_zlib
 
-from faultlayer.errors import Location, SourceError
+from faultlayer.stored import Piece, Stored
 
-_CHUNK = 1 << 20  # bytes of one read; also of one piece of a plain file
+_CHUNK = 1 << 20  # most bytes of a zstd frame to be skipped that are read at once
 _OUT = 256 << 10  # most bytes that one call to a decoder gives
 _FIRST_FEED = 8 << 10  # small, so that tiny members do not copy their neighbours
 _STEP_FEED = 512
 _XZ_MEMORY = 256 << 20
 _HEADER_BYTES = 16
-
-# Decoded bytes; None where bytes are missing, so that no line reaches across the gap.
-Piece = bytes | None
-
-
-class Stored:
-    """The bytes of a file as stored, hashed once however often they are read."""
-
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self._file = file
-        self._name = name
-        self._hash = hashlib.sha256()
-        self._chunk = b""
-        self._base = 0
-        self.offset = 0  # of what `read` gives next; may be set back
-        self.bytes = 0  # hashed so far
-
-    @property
-    def sha256(self) -> str:
-        """Hash of what was read so far."""
-        return self._hash.hexdigest()
-
-    def read(self, limit: int = _CHUNK) -> bytes:
-        """Give up to `limit` bytes, and none only at the end."""
-        at = self.offset - self._base
-        if not 0 <= at < len(self._chunk):
-            self._load()
-            at = 0
-        piece = self._chunk[at : at + limit]
-        self.offset += len(piece)
-        return piece
-
-    def exactly(self, count: int) -> bytes:
-        """Give `count` bytes, fewer only at the end."""
-        whole = self.read(count)
-        while len(whole) < count:
-            piece = self.read(count - len(whole))
-            if not piece:
-                break
-            whole += piece
-        return whole
-
-    def _load(self) -> None:
-        try:
-            self._file.seek(self.offset)
-            self._chunk = self._file.read(_CHUNK)
-        except OSError as error:
-            raise SourceError(
-                f"cannot be read: {error.strerror or error}",
-                at=Location(self._name, offset=self.offset),
-                hint="copy the file to a healthy disk and analyze the copy",
-            ) from error
-        self._base = self.offset
-        known = self.bytes - self._base
-        if known < len(self._chunk):
-            self._hash.update(memoryview(self._chunk)[known:])
-            self.bytes = self._base + len(self._chunk)
 
 
 class _Decoder(Protocol):
@@ -97,8 +39,8 @@ class _Zlib:
     holds nothing back at a torn end.
     """
 
-    def __init__(self) -> None:
-        self._inflate = zlib.decompressobj(wbits=31)
+    def __init__(self, wbits: int = 31) -> None:
+        self._inflate = zlib.decompressobj(wbits=wbits)
         self.needs_input = True
 
     @property
@@ -152,6 +94,11 @@ def _xz() -> _Decoder:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
 
 
+def crc32(data: bytes, before: int = 0) -> int:
+    """Give the checksum of gzip and zip; `before` is that of the bytes before."""
+    return isal_zlib.crc32(data, before)
+
+
 _Member = Generator[bytes, None, str]  # gives pieces, returns what is wrong or ""
 
 
@@ -200,6 +147,18 @@ def pieces(stored: Stored, compression: str, problems: list[str]) -> Iterator[Pi
             )
         if more:
             yield None
+
+
+def head(stored: Stored, compression: str, count: int) -> bytes:
+    """Give the first decoded bytes, as many as are there."""
+    found = b""
+    for piece in pieces(stored, compression, []):
+        if piece is None:
+            break
+        found += piece[:count]
+        if len(found) >= count:
+            break
+    return found[:count]
 
 
 def _member(library: _Library, stored: Stored) -> _Member:
@@ -358,17 +317,32 @@ def _codec(library: _Library, start: bytes, header: bytes) -> _Codec:
 
 
 _ZST_START = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
+_INFLATE_ERRORS = (
+    # The stubs of isal have the class as an instance.
+    cast("type[Exception]", igzip_lib.IsalError),
+    zlib.error,
+)
 _CODECS = {
     "gz": _codec(
         _Library(
             "gzip",
-            # The stubs of isal have the class as an instance.
-            (cast("type[Exception]", igzip_lib.IsalError), zlib.error),
+            _INFLATE_ERRORS,
             lambda: igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP),
             _Zlib,
         ),
         rb"\x1f\x8b\x08",
         rb"\x1f\x8b\x08[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff]",
+    ),
+    # As it stands in zip archives: without any header, so there is but one.
+    "deflate": _codec(
+        _Library(
+            "deflate",
+            _INFLATE_ERRORS,
+            lambda: igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_DEFLATE),
+            lambda: _Zlib(wbits=-15),
+        ),
+        rb"(?!)",
+        rb"(?!)",
     ),
     "bz2": _codec(
         _Library(

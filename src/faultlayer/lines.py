@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from faultlayer import encodings
 from faultlayer.blocks import Block
 
 SCHEMA = {
@@ -11,7 +12,7 @@ SCHEMA = {
     "byte_offset": pl.Int64,  # in the decoded stream
     "byte_length": pl.Int64,  # with its newline, carriage return and byte order mark
     "text": pl.String,  # without them; a bad byte reads "?"
-    "damaged": pl.Boolean,  # it had bytes that are not UTF-8
+    "damaged": pl.Boolean,  # it had bytes that are not of the encoding
 }
 
 _BOM = "\ufeff"
@@ -34,10 +35,9 @@ def lines_of(block: Block) -> pl.DataFrame:
     try:
         text = _split(data)
     except pl.exceptions.ComputeError:  # invalid UTF-8, of which polars reads nothing
-        repaired = _repair(data)
-        text = _split(repaired)
-        damaged = _changed(data, repaired)
-    length = _lengths(data, text)
+        text, damaged, length = _foreign(data, block.encoding)
+    else:
+        length = _lengths(data, text)
     end = length.cum_sum() + block.offset
     if block.offset == 0 and data.startswith(_BOM.encode()):
         text = pl.concat([text.head(1).str.strip_prefix(_BOM), text.slice(1)])
@@ -76,6 +76,36 @@ def _lengths(data: bytes, text: pl.Series) -> pl.Series:
         if dropped == len(text):
             return length + 1
     return pl.Series(np.diff(_ends(data), prepend=0))
+
+
+def _foreign(data: bytes, encoding: str) -> tuple[pl.Series, pl.Series, pl.Series]:
+    """Give text, damage and bytes of lines of which not all are UTF-8.
+
+    Lines in Chinese are decoded; elsewhere a bad byte reads "?".
+    """
+    repaired = _repair(data)
+    text = _split(repaired)
+    damaged = _changed(data, repaired)
+    ends = _ends(data)
+    length = np.diff(ends, prepend=0)
+    rows = damaged.arg_true()
+    starts = (ends - length)[rows.to_numpy()].tolist()
+    bad = [
+        data[start:end].removesuffix(b"\n").removesuffix(b"\r")
+        for start, end in zip(starts, ends[rows.to_numpy()].tolist(), strict=True)
+    ]
+    if encoding == encodings.GB18030:
+        whole = encodings.decoded(b"\n".join(bad))
+        found = whole.split("\n") if whole else [*map(encodings.decoded, bad)]
+    else:
+        found = [*map(encodings.in_line, bad)]
+    read = pl.Series(found, dtype=pl.String)
+    good = read.is_not_null()
+    if good.any():
+        text = text.scatter(rows.filter(good), read.filter(good))
+        if encoding == encodings.GB18030:
+            damaged = damaged.scatter(rows.filter(good), False)
+    return text, damaged, pl.Series(length)
 
 
 def _ends(data: bytes) -> NDArray[np.int64]:

@@ -75,6 +75,7 @@ class SourceResult:
     blank_lines: int = 0
     blank_bytes: int = 0
     damaged_lines: int = 0
+    encoding: str | None = None
     format: str | None = None
     wrapper: str | None = None
     layer: str | None = None
@@ -154,6 +155,7 @@ def parse_source(
             result.sha256 = opened.sha256
             result.file_bytes = opened.file_bytes
             result.bytes = opened.bytes
+            result.encoding = opened.encoding
             result.problems += opened.problems
     result.events = events.count
     result.rejects = rejects.count

@@ -20,6 +20,9 @@ class Name:
 LIVE = Name("", (0, 2, "", 0, 1))
 
 _PACKED = re.compile(r"\.(gz|zst|bz2|xz)$", re.IGNORECASE)
+_ARCHIVE = re.compile(
+    r"\.(tar(\.(gz|zst|bz2|xz))?|tgz|tbz2?|txz|tzst|zip)$", re.IGNORECASE
+)
 _STAMP = (
     r"[-._]{1,2}(?P<date>20\d\d(?P<dash>-?)(?:0[1-9]|1[0-2])(?P=dash)"
     r"(?:0[1-9]|[12]\d|3[01])"
@@ -91,6 +94,27 @@ def _read_name(name: str, together: frozenset[str]) -> Name:
     ):
         return Name(numbered["stem"], (0, 1, "", -int(numbered["number"] or 1), plain))
     return Name(bare, (0, 2, "", 0, plain))
+
+
+def unpacked(archive: str) -> str:
+    """Give the name of an archive without what packing added."""
+    return _ARCHIVE.sub("", archive)
+
+
+def archive_stem(archive: str) -> str:
+    """Give what the name of an archive says beside the date."""
+    bare = unpacked(archive)
+    dated = _DATED.fullmatch(bare)
+    return dated["stem"] if dated else bare
+
+
+def packs(archive: str, way: Sequence[Sequence[str]]) -> bool:
+    """Tell whether an archive merely packs its only file: app.log.2.zip of app.log."""
+    if len(way) != 1 or len(way[0]) != 1 or not _ARCHIVE.search(archive):
+        return False
+    bare, file = unpacked(archive), way[0][0]
+    alike = {bare, _read_name(bare, frozenset()).stem}
+    return file in alike or _read_name(file, frozenset()).stem in alike
 
 
 def label(folders: Sequence[str], stem: str) -> str:

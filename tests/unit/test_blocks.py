@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from faultlayer import blocks, decode
+from faultlayer import blocks
+from faultlayer import stored as storing
 from faultlayer.blocks import Block, Opened, open_source
 from faultlayer.errors import SourceError
 from faultlayer.find import Source, find
@@ -131,14 +132,15 @@ class TestBlocks:
             "the line at byte 6000 of the text is longer than 5000 bytes: read as several lines",
         ]
 
-    def test_utf16(self, tmp_path: Path) -> None:
-        """Text in UTF-16 is kept as it is and called by its name."""
-        data = "ready\n".encode("utf-16")
-        found, opened = read(tmp_path, data)
-        assert text(found) == data
-        assert opened.problems == [
-            "UTF-16 text: not decoded, convert it to UTF-8 first"
-        ]
+    @pytest.mark.parametrize("block_bytes", [1, 100, 1 << 20])
+    def test_utf16(self, tmp_path: Path, block_bytes: int) -> None:
+        """Text in UTF-16 comes as UTF-8; size and hash are those of the file."""
+        data = "ready 就绪\r\n".encode("utf-16")
+        found, opened = read(tmp_path, data, block_bytes)
+        assert text(found).decode() == "\ufeffready 就绪\r\n"
+        assert (opened.encoding, opened.bytes, opened.lines) == ("utf-16-le", 17, 1)
+        assert (opened.file_bytes, opened.problems) == (len(data), [])
+        assert opened.sha256 == hashlib.sha256(data).hexdigest()
 
 
 class TestReader:
@@ -203,7 +205,7 @@ class TestReader:
 
     def test_stdin_needs_a_file(self) -> None:
         """Stdin, which is gone once read, is refused loudly."""
-        with pytest.raises(ValueError, match="store_stdin"):
+        with pytest.raises(ValueError, match="stored in a file"):
             open_source(Source(1, "-", None, None, "", "-", "stdin"))
 
     @packed
@@ -230,7 +232,7 @@ class TestGap:
         self, tmp_path: Path, kind: str, chunk: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Rubbish between members does not hide the later one, wherever it begins."""
-        monkeypatch.setattr(decode, "_CHUNK", chunk)
+        monkeypatch.setattr(storing, "_CHUNK", chunk)
         one, two = PACKS[kind](b"one\ntorn"), PACKS[kind](b"two\n")
         for count in range(30 * chunk, 30 * chunk + (97 if chunk == 97 else 1)):
             found, opened = read(tmp_path, one + b"?" * count + two)

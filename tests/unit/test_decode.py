@@ -15,6 +15,8 @@ import pytest
 import zstandard
 
 from faultlayer import decode
+from faultlayer import stored as storing
+from faultlayer.stored import Stored
 
 
 def zst(data: bytes) -> bytes:
@@ -51,7 +53,7 @@ class Decoded:
 
 def decoded(kind: str, stored: bytes) -> Decoded:
     """Decode, after a check that every stored byte was hashed, once."""
-    file = decode.Stored(io.BytesIO(stored), "x.log")
+    file = Stored(io.BytesIO(stored), "x.log")
     parts: list[list[bytes]] = [[]]
     problems: list[str] = []
     for piece in decode.pieces(file, kind, problems):
@@ -76,7 +78,7 @@ class TestMembers:
         self, kind: str, chunk: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A line may go on in the next member; empty members do no harm."""
-        monkeypatch.setattr(decode, "_CHUNK", chunk)
+        monkeypatch.setattr(storing, "_CHUNK", chunk)
         parts = [b"one\ntw", b"", b"o\nthree\n", b"\n" * 50, some_lines(200), b"end"]
         found = decoded(kind, b"".join(map(PACKS[kind], parts)))
         assert found == Decoded([b"".join(parts)], [])

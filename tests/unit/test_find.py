@@ -7,15 +7,13 @@ import lzma
 import os
 import subprocess
 import sys
-import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
 import zstandard
 
 from faultlayer.errors import SourceError
-from faultlayer.find import Found, Source, find, store_stdin
+from faultlayer.find import Found, find
 
 
 def write(folder: Path, *names: str, data: bytes = b"line\n") -> Path:
@@ -194,32 +192,27 @@ class TestPassedOver:
         with pytest.raises(SourceError, match="this is a case"):
             find([str(tmp_path / "out")])
 
-    def test_archives(self, tmp_path: Path) -> None:
-        """Archives and streams that nothing here unpacks are named with the reason."""
+    def test_not_unpacked(self, tmp_path: Path) -> None:
+        """What nothing here unpacks, or is no log, is named with the reason."""
         write(tmp_path, "in/a.log")
-        with zipfile.ZipFile(tmp_path / "z.log", "w") as packed:
-            packed.write(tmp_path / "in/a.log", "a.log")
-        for kind in ("", "gz", "bz2", "xz"):
-            name = tmp_path / f"t.tar.{kind}".rstrip(".")
-            with tarfile.open(name, f"w:{kind}") as tar:  # type: ignore[call-overload]
-                tar.add(tmp_path / "in/a.log", "a.log")
-        (tmp_path / "t.tar.gz").rename(tmp_path / "bundle.gz")
         (tmp_path / "a.lz4").write_bytes(b"\x04\x22\x4d\x18 and so on")
+        (tmp_path / "b.log").write_bytes(b"7z\xbc\xaf\x27\x1c")
+        (tmp_path / "core.gz").write_bytes(gzip.compress(b"\x7fELF\x02\x01"))
+        (tmp_path / "system.journal").write_bytes(b"LPKSHHRH\x00\x00")
         found = find([str(tmp_path)])
         assert paths(found) == [f"{tmp_path.name}/in/a.log"]
         assert [
             (Path(path).name, reason.split(":")[0]) for path, reason in found.skipped
         ] == [
             ("a.lz4", "lz4 stream"),
-            ("bundle.gz", "tar archive"),
-            ("t.tar", "tar archive"),
-            ("t.tar.bz2", "tar archive"),
-            ("t.tar.xz", "tar archive"),
-            ("z.log", "zip archive"),
+            ("b.log", "7z archive"),
+            ("core.gz", "program or core dump"),
+            ("system.journal", "binary journal"),
         ]
+        assert found.lost == []
         with pytest.raises(SourceError) as error:
-            find([str(tmp_path / "z.log")])
-        assert error.value.hint.startswith("z.log: zip archive: not read")
+            find([str(tmp_path / "a.lz4")])
+        assert error.value.hint.startswith("a.lz4: lz4 stream: not read")
 
     def test_no_regular_file(self, tmp_path: Path) -> None:
         """A pipe is passed over rather than waited for."""
@@ -292,30 +285,35 @@ class TestCompression:
 
     @pytest.mark.parametrize("pack", [bytes, gzip.compress])
     def test_stdin(self, tmp_path: Path, pack: type[bytes]) -> None:
-        """Stdin can be stored and then be read like a file."""
+        """Stdin is stored once and then read like a file."""
         program = (
             "import sys\n"
             "from pathlib import Path\n"
-            "from faultlayer.find import find, store_stdin\n"
-            "found = find(['-', '-']).sources\n"
-            "assert [(s.path, s.set_name, s.file) for s in found] == [('-', '-', None)]\n"
-            "source = store_stdin(found[0], Path(sys.argv[1]))\n"
-            "print(source.compression or 'plain', source.path, source.source_id)\n"
+            "from faultlayer.find import find\n"
+            "(source,) = find(['-', '-'], Path(sys.argv[1])).sources\n"
+            "print(source.compression or 'plain', source.path, source.set_name,"
+            " source.label, source.source_id)\n"
         )
         done = subprocess.run(
             [sys.executable, "-c", program, str(tmp_path)],
             input=pack(b"line\n"),
             capture_output=True,
             check=True,
+            text=False,
         )
-        assert done.stdout.split() == [b"plain" if pack is bytes else b"gz", b"-", b"1"]
+        kind = b"plain" if pack is bytes else b"gz"
+        assert done.stdout.split() == [kind, b"-", b"-", b"stdin", b"1"]
         assert (tmp_path / "stdin").read_bytes()[:2] == pack(b"line\n")[:2]
 
     def test_stdin_cannot_be_stored(self, tmp_path: Path) -> None:
         """A folder that takes no file gives an error, not a traceback."""
-        source = Source(1, "-", None, None, "", "-", "stdin")
         with pytest.raises(SourceError, match="stdin cannot be stored"):
-            store_stdin(source, tmp_path / "missing")
+            find(["-"], tmp_path / "missing")
+
+    def test_stdin_without_a_folder(self) -> None:
+        """Who has no place to store stdin is told, and it is not read."""
+        with pytest.raises(SourceError, match="stdin is not read here"):
+            find(["-"])
 
     def test_imports_are_light(self) -> None:
         """Finding needs no DataFrame library."""
