@@ -262,18 +262,23 @@ def _joined_stamps(found: list[Element]) -> list[Element]:
     result: list[Element] = []
     for one in found:
         result.append(one)
-        while len(result[-3:]) == 3 and _continues(*result[-3:]):  # noqa: PLR2004 - stamp, text, stamp
-            first, between, second = result[-3:]
-            spelling = second.stamp[0] if second.stamp else f"%{len(second.example)}f"
-            joined = replace(
-                first,
-                source=first.source + between.source + second.source,
-                shape=first.shape + escaped(between.text) + second.shape,
-                stamp=(first.stamp[0] + between.text + spelling,),
-                example=first.example + between.text + second.example,
-            )
-            result[-3:] = [joined]
+        for between in (text(""), result[-2] if result[:-1] else text("")):
+            size = 3 if between.text else 2
+            if len(result) >= size and _continues(result[-size], between, one):
+                result[-size:] = [_joined(result[-size], between, one)]
+                break
     return result
+
+
+def _joined(first: Element, between: Element, second: Element) -> Element:
+    spelling = second.stamp[0] if second.stamp else f"%{len(second.example)}f"
+    return replace(
+        first,
+        source=first.source + between.source + second.source,
+        shape=first.shape + escaped(between.text) + second.shape,
+        stamp=(first.stamp[0] + between.text + spelling,),
+        example=first.example + between.text + second.example,
+    )
 
 
 def _continues(first: Element, between: Element, second: Element) -> bool:
@@ -281,4 +286,4 @@ def _continues(first: Element, between: Element, second: Element) -> bool:
         return False
     if first.stamp[0].startswith("epoch"):
         return False
-    return second.name.endswith("_frac") or second.stamp in {("%z",), ("%T",)}
+    return second.name.endswith("_frac") or second.stamp in {("%z",), ("%H:%M:%S",)}

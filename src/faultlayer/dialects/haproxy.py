@@ -55,6 +55,22 @@ def _stamped(name: str, format_: str, rank: int, *, start: bool) -> Element:
     )
 
 
+# Flags of `%o` are not carried over to these: who wants hexadecimal says it for each.
+_HEXADECIMAL: Final = {
+    "ci",
+    "cp",
+    "fi",
+    "fp",
+    "bi",
+    "bp",
+    "si",
+    "sp",
+    "Ts",
+    "rt",
+    "pid",
+}
+
+
 def _timer(name: str) -> Element:
     return Element(
         name, shape=r"\d+", void="-1", lead=_PLUS, scale=1, always=True, example="0"
@@ -257,6 +273,10 @@ def _element(match: re.Match[str], quoted: bool) -> tuple[list[Element], bool]:
     if source == "%%":
         return [text(source, "%")], quoted
     flags = match.group("flags") or ""
+    if "+X" in flags and match.group("alias") in _HEXADECIMAL:
+        name, one = _ALIASES[match.group("alias")]
+        plain = replace(one, source=source, name=name, column="", stamp=(), void="")
+        return [replace(plain, shape="[0-9A-F]+", upstream="")], quoted
     own = False if "-Q" in flags else True if "+Q" in flags else quoted
     if match.group("alias") == "o":
         return [], own

@@ -28,7 +28,7 @@ COMBINED: Final = (
 _TIME: Final = r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}"
 _ISO: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d"
 _LIST: Final = r"[\d., :-]*?"
-_ADDRESSES: Final = r'[^\s"]*(?:(?:, | : )[^\s"]+)*'
+_ADDRESSES: Final = r'[^\s",]*(?:(?:, | : )[^\s",]+)*'
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 

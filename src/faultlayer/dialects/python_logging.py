@@ -163,10 +163,14 @@ def style(format_: str) -> str:
     """Tell the style of a format: `%`, `{` or `$`."""
     if any(match.group("name") for match in _PERCENT.finditer(format_)):
         return "%"
+    dollars = {
+        match.group("name") or match.group("bare")
+        for match in _DOLLAR.finditer(format_)
+    }
+    if dollars & {"asctime", *_KNOWN}:
+        return "$"
     if any(match.group("name") for match in _BRACE.finditer(format_)):
         return "{"
-    if _DOLLAR.search(format_):
-        return "$"
     msg = "no field in %(name)s, {name} or $name"
     raise PatternError(msg)
 
