@@ -1,124 +1,248 @@
-"""Clocks without shared ids, tied by an outage that two logs saw.
+"""Clocks without shared ids, tied by outages that two logs saw.
 
-One death and one recovery in an engine's log, and one stretch of failures between
-served requests at the edge: the death lies between the last request that was served
-before and the first that failed, the recovery between the last that failed and the
-first that was served after. That bounds the offset, widely, so the tie is weak.
+An engine's death, or the beginning of its silence, lies between the last request that was
+served before at the edge and the first that failed; the recovery between the last that
+failed and the first that was served after. That bounds the offset, widely, so the tie is
+weak. Of several deaths and outages those are paired that most of the deaths agree on.
 """
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
 
 import duckdb
 
 from faultlayer.clocks.clock import QUARTER_US, Clock, constant
 
-_DEATHS = """
-WITH starts AS (
-    SELECT epoch_us(ts_raw) AS ts, ts_precision_us
-    FROM parsed
-    WHERE
-        clock_id = $clock
-        AND layer = 'model'
-        AND severity IN ('error', 'critical')
-        AND (kind = 'engine_dead' OR list_contains(kinds, 'engine_dead'))
-),
+_SECOND = 1_000_000
+#: Records of one death come within this of one another.
+_ONE_DEATH_US = 15 * _SECOND
+#: Without work for so long before a watchdog speaks, an engine hangs.
+_SILENCE_US = 15 * _SECOND
+#: More deaths or outages than these are no moments.
+_MOST = 200
+#: What a host's clock may be wrong by, and what one in another zone may.
+_SKEW_US = 60 * _SECOND
+_ZONE_SKEW_US = 15 * _SECOND
+_YEAR_US = 366 * 86_400 * _SECOND
 
-ready AS (
-    SELECT epoch_us(ts_raw) AS ts
-    FROM parsed
-    WHERE clock_id = $clock AND kind = 'engine_ready'
-)
-
+# What ends an engine's service, in its own log. Of its first failed start nobody saw the
+# beginning.
+_WORDS = """
 SELECT
-    min(starts.ts) AS death,
-    max(starts.ts) AS last_death,
-    max(starts.ts_precision_us) AS precision,
-    (SELECT min(ready.ts) FROM ready WHERE ready.ts > min(starts.ts)) AS ready,
-    (SELECT count(*) FROM ready WHERE ready.ts > min(starts.ts)) AS recoveries
-FROM starts
+    epoch_us(ts_raw) AS ts,
+    coalesce(ts_precision_us, 1000000) AS ts_precision_us,
+    kind = 'engine_ready' AS ready,
+    kind = 'engine_progress' AS works,
+    list_has_any(
+        coalesce(kinds, [kind]),
+        ['watchdog_kill', 'engine_unhealthy', 'engine_rpc_timeout']
+    ) AS watched,
+    list_has_any(
+        coalesce(kinds, [kind]),
+        [
+            'engine_dead', 'worker_died', 'cuda_oom', 'illegal_memory_access',
+            'device_assert', 'nccl_timeout', 'segfault', 'illegal_instruction',
+            'gpu_ecc', 'gpu_lost', 'detokenizer_failure'
+        ]
+    ) AS dead
+FROM parsed
+WHERE
+    clock_id = $clock
+    AND layer = 'model'
+    AND ts_raw IS NOT NULL
+    AND request_id IS NULL
+    AND (
+        kind IN ('engine_ready', 'engine_progress')
+        OR (
+            coalesce(severity, 'error') IN ('error', 'critical')
+            AND kind NOT IN ('other', 'engine_access', 'engine_stats')
+        )
+    )
+ORDER BY ts, event_id
 """
 
 # Failures that a dead engine can cause; what the edge refused itself is no witness.
-_OUTAGE = """
+_OUTAGES = """
 WITH exchanges AS (
     SELECT
+        event_id,
         epoch_us(ts_raw) - coalesce(CAST(duration_ms * 1000 AS BIGINT), 0) AS begun,
         epoch_us(ts_raw) AS ended,
         ts_precision_us AS precision,
-        status
+        status >= 400 AS failed
     FROM parsed
-    WHERE clock_id = $edge AND kind = 'access'
+    WHERE
+        clock_id = $edge
+        AND kind = 'access'
+        AND (status IN (500, 502, 503, 504) OR status < 400)
 ),
 
-failed AS (
-    SELECT min(ended) AS first, max(begun) AS last, max(precision) AS precision
+stretches AS (
+    SELECT
+        exchanges.*,
+        sum(CASE WHEN failed THEN 0 ELSE 1 END) OVER (
+            ORDER BY ended, event_id
+        ) AS stretch
     FROM exchanges
-    WHERE status IN (500, 502, 503, 504)
+),
+
+outages AS (
+    SELECT
+        stretch,
+        min(ended) FILTER (WHERE failed) AS first,
+        max(begun) FILTER (WHERE failed) AS last,
+        max(ended) FILTER (WHERE NOT failed) AS served_before,
+        max(precision) AS precision
+    FROM stretches
+    GROUP BY stretch
+    HAVING bool_or(failed)
 )
 
 SELECT
-    failed.first,
-    failed.last,
-    failed.precision,
-    (
-        SELECT max(exchanges.ended)
-        FROM exchanges
-        WHERE exchanges.status < 400 AND exchanges.ended < failed.first
-    ) AS served_before,
+    outages.first,
+    outages.last,
+    outages.served_before,
     (
         SELECT min(exchanges.ended)
         FROM exchanges
-        WHERE exchanges.status < 400 AND exchanges.begun > failed.last
+        WHERE NOT exchanges.failed AND exchanges.begun > outages.last
     ) AS served_after,
-    (
-        SELECT count(*)
-        FROM exchanges
-        WHERE
-            exchanges.status < 400
-            AND exchanges.begun > failed.first + failed.precision
-            AND exchanges.ended < failed.last
-    ) AS served_between
-FROM failed
+    outages.precision
+FROM outages
+WHERE outages.served_before IS NOT NULL
+ORDER BY outages.first
+LIMIT $most
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Death:
+    """When an engine ceased to serve, by its own clock, and when it served again."""
+
+    low: int
+    high: int
+    ready: int | None
+    precision: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Outage:
+    """A stretch of failures between served requests, by the clock of the edge."""
+
+    first: int
+    last: int
+    served_before: int
+    served_after: int | None
+    precision: int
 
 
 def match(
     con: duckdb.DuckDBPyConnection, tied: dict[str, Clock], waiting: list[str]
 ) -> list[Clock]:
-    """Tie engine logs without ids to the reference by their only outage, weakly."""
+    """Tie engine logs without ids to the reference by their outages, weakly."""
     edge = next((c.clock_id for c in tied.values() if c.status == "reference"), None)
-    if edge is None or not waiting:
+    if edge is None:
         return []
-    outage = con.execute(_OUTAGE, {"edge": edge}).fetchone()
-    if outage is None or outage[0] is None or outage[5]:
-        return []
-    first, last, edge_precision, before, after, _ = outage
     found: list[Clock] = []
+    outages: list[_Outage] | None = None
     for name in waiting:
-        row = con.execute(_DEATHS, {"clock": name}).fetchone()
-        if row is None or row[0] is None or before is None:
+        words = con.execute(_WORDS, {"clock": name}).fetchall()
+        deaths = list(_deaths(words))
+        if not 0 < len(deaths) <= _MOST:
             continue
-        death, last_death, precision, ready, _ = row
-        if ready is not None and last_death > ready:
+        if outages is None:
+            rows = con.execute(_OUTAGES, {"edge": edge, "most": _MOST + 1}).fetchall()
+            outages = [_Outage(*row) for row in rows]
+        if not 0 < len(outages) <= _MOST:
             continue
-        room = precision + edge_precision
-        lo = death - first - room
-        hi = death - before + room
-        if ready is not None and after is not None:
-            lo = max(lo, ready - after - room)
-            hi = min(hi, ready - last + room)
-        if lo > hi:
-            continue
-        found.append(
-            Clock(
-                name,
-                "weak",
-                "one outage seen by both",
-                (constant(_plain(lo, hi), lo, hi, 1),),
-            )
-        )
+        zoned = con.execute(
+            "SELECT bool_and(coalesce(zoned, FALSE)) FROM sources WHERE clock_id = $clock",
+            {"clock": name},
+        ).fetchone()
+        bounds = _agreed(deaths, outages, zoned=bool(zoned and zoned[0]))
+        if bounds is not None:
+            low, high, pairs = bounds
+            offset = constant(_plain(low, high), low, high, pairs)
+            found.append(Clock(name, "weak", "one outage seen by both", (offset,)))
     return found
 
 
-def _plain(lo: int, hi: int) -> int:
+def _deaths(
+    words: Sequence[tuple[int, int, bool, bool, bool, bool]],
+) -> Iterator[_Death]:
+    """Give the deaths and hangs that a log tells of, in order."""
+    steps: list[int] = []
+    worked: int | None = None
+    told: int | None = None  # the last record of the death that was given
+    for number, (ts, precision, ready, works, watched, dead) in enumerate(words):
+        if works:
+            if worked is not None:
+                steps.append(ts - worked)
+            worked, told = ts, None
+        elif ready:
+            told = None
+        elif watched or dead:
+            silent = worked is not None and ts - worked >= _SILENCE_US
+            hangs = watched and silent
+            if told is None and (dead or hangs):
+                later = (one[0] for one in words[number:] if one[2])
+                low = worked if hangs and worked is not None else ts
+                reach = low + round(median(steps)) if steps else ts
+                high = min(reach, ts) if hangs else ts
+                yield _Death(low, high, next(later, None), precision)
+                told = ts
+            elif told is not None:
+                told = ts
+        if told is not None and ts - told > _ONE_DEATH_US:
+            told = None
+
+
+def _agreed(
+    deaths: Sequence[_Death], outages: Sequence[_Outage], *, zoned: bool
+) -> tuple[int, int, int] | None:
+    """Give the bounds of the offset that most deaths agree on, and how many do.
+
+    None when no pair is plausible: an offset is a time zone and a small remainder, unless
+    the stamps count from a start.
+    """
+    counted = deaths[0].low < _YEAR_US
+    intervals = [
+        (low, high, number)
+        for number, death in enumerate(deaths)
+        for outage in outages
+        for low, high in [_bounds(death, outage)]
+        if low <= high
+    ]
+    best: tuple[tuple[int, int, int], tuple[int, int, int]] | None = None
+    for start, _, _ in intervals:
+        having = [one for one in intervals if one[0] <= start <= one[1]]
+        count = len({number for _, _, number in having})
+        low = max(one[0] for one in having)
+        high = min(one[1] for one in having)
+        zone = 0 if zoned else round((low + high) / 2 / QUARTER_US) * QUARTER_US
+        off = max(0, low - zone, zone - high)
+        slack = _ZONE_SKEW_US if zone else _SKEW_US
+        if not counted and off > slack:
+            continue
+        rank = (count, -off, -abs(zone))
+        if best is None or rank > best[0]:
+            best = rank, (low, high, count)
+    return best[1] if best else None
+
+
+def _bounds(death: _Death, outage: _Outage) -> tuple[int, int]:
+    """Give the bounds of the offset, reading minus reference, if these are one."""
+    room = death.precision + outage.precision
+    low = death.low - outage.first - room
+    high = death.high - outage.served_before + room
+    if death.ready is not None and outage.served_after is not None:
+        low = max(low, death.ready - outage.served_after - room)
+        high = min(high, death.ready - outage.last + room)
+    return low, high
+
+
+def _plain(low: int, high: int) -> int:
     """Choose a whole time zone when the bounds allow one, else their middle."""
-    zone = round((lo + hi) / 2 / QUARTER_US) * QUARTER_US
-    return zone if lo <= zone <= hi else (lo + hi) // 2
+    zone = round((low + high) / 2 / QUARTER_US) * QUARTER_US
+    return zone if low <= zone <= high else (low + high) // 2

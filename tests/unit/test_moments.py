@@ -1,0 +1,135 @@
+"""Outages that two logs saw tie a clock without ids, or nothing does."""
+
+from collections.abc import Iterator, Sequence
+
+import duckdb
+import pytest
+
+from faultlayer.clocks import moments
+from faultlayer.clocks.clock import Clock, constant
+
+HOUR = 3600.0
+NOON = 1_795_608_000.0  # 2026-11-25 12:00:00 UTC
+
+_TABLES = """
+CREATE TABLE parsed (
+    event_id BIGINT, clock_id VARCHAR, ts_raw TIMESTAMP, ts_precision_us BIGINT,
+    layer VARCHAR, kind VARCHAR, kinds VARCHAR[], severity VARCHAR, request_id VARCHAR,
+    status INTEGER, duration_ms DOUBLE
+);
+CREATE TABLE sources (clock_id VARCHAR, zoned BOOLEAN);
+INSERT INTO sources VALUES ('edge', TRUE), ('engine', FALSE), ('zoned', TRUE);
+"""
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a connection with empty `parsed` and the sources of three clocks."""
+    with duckdb.connect() as connection:
+        connection.execute(_TABLES)
+        yield connection
+
+
+def exchanges(con: duckdb.DuckDBPyConnection, *rows: tuple[float, float, int]) -> None:
+    """Add exchanges of the edge: start in seconds after noon, seconds, status."""
+    for start, took, status in rows:
+        con.execute(
+            """INSERT INTO parsed SELECT (SELECT count(*) FROM parsed), 'edge',
+            make_timestamp(($1 * 1e6)::BIGINT), 1000000, 'harness', 'access', NULL, NULL,
+            NULL, $2, $3""",
+            [NOON + start + took, status, took * 1000],
+        )
+
+
+def words(
+    con: duckdb.DuckDBPyConnection,
+    *rows: tuple[float, str],
+    clock: str = "engine",
+    severity: str | None = "error",
+) -> None:
+    """Add records of an engine: seconds after noon by its clock, kind."""
+    for ts, kind in rows:
+        con.execute(
+            """INSERT INTO parsed SELECT (SELECT count(*) FROM parsed), $1,
+            make_timestamp(($2 * 1e6)::BIGINT), 1000000, 'model', $3, NULL, $4, NULL,
+            NULL, NULL""",
+            [clock, NOON + ts, kind, severity],
+        )
+
+
+def tied(
+    con: duckdb.DuckDBPyConnection, names: Sequence[str] = ("engine",)
+) -> list[tuple[float, float, float]]:
+    """Give offset, lower and upper bound in seconds of the clocks that were tied."""
+    reference = Clock("edge", "reference", "most requests", (constant(0, 0, 0),))
+    found = moments.match(con, {"edge": reference}, list(names))
+    assert {clock.status for clock in found} <= {"weak"}
+    return [
+        (one.whole.offset / 1e6, one.whole.low / 1e6, one.whole.high / 1e6)
+        for one in found
+    ]
+
+
+def test_a_death_lies_between_the_last_success_and_the_first_failure(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Served until 10 s, failed at 22 s, dead at 20 s: the clock is -2..10 s ahead."""
+    exchanges(con, (9, 1, 200), (20, 2, 502))
+    words(con, (20, "engine_dead"))
+    # Both stamps are of whole seconds: 2 s of room on either side.
+    assert tied(con) == [(0.0, -4.0, 12.0)]
+
+
+def test_an_outage_of_another_time_ties_nothing(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Seven minutes are neither a time zone nor a wrong clock."""
+    exchanges(con, (9, 1, 200), (20, 2, 502))
+    words(con, (20 + 420, "engine_dead"))
+    assert tied(con) == []
+
+
+def test_a_stamp_with_its_zone_has_no_other(con: duckdb.DuckDBPyConnection) -> None:
+    """Eight hours are a zone of naive stamps, and an error of zoned ones."""
+    exchanges(con, (9, 1, 200), (20, 2, 502))
+    words(con, (20 + 8 * HOUR, "engine_dead"))
+    words(con, (20 + 8 * HOUR, "engine_dead"), clock="zoned")
+    assert tied(con, ("engine", "zoned")) == [(8 * HOUR, 8 * HOUR - 4, 8 * HOUR + 12)]
+
+
+def test_several_deaths_are_paired_by_what_most_agree_on(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """A failure of another kind in between does not mislead."""
+    exchanges(con, (9, 1, 200), (20, 2, 502), (40, 1, 200), (55, 1, 503))
+    exchanges(con, (60, 1, 200), (90, 1, 502), (120, 1, 200))
+    words(con, (20, "worker_died"), (30, "engine_ready"), (89, "cuda_oom"))
+    # The first allows -4..12 (served again at 41: ready 30 s adds -13..12), the second
+    # 89 - 91 - 2 = -4 to 89 - 61 + 2 = 30.
+    assert tied(con) == [(0.0, -4.0, 12.0)]
+
+
+def test_stamps_that_count_from_a_start_have_any_offset(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """What stands for 1970 is tied by its death alone."""
+    exchanges(con, (9, 1, 200), (20, 2, 502))
+    words(con, (300 - NOON, "engine_dead"))
+    ((_, low, high),) = tied(con)
+    assert (low, high) == (300 - NOON - 24, 300 - NOON - 8)
+
+
+def test_a_hang_begins_with_the_last_work(con: duckdb.DuckDBPyConnection) -> None:
+    """The watchdog speaks minutes later; batches came every 5 s, the last at 15 s."""
+    exchanges(con, (9, 1, 200), (21, 60, 504), (30, 60, 504))
+    words(con, *((at, "engine_progress") for at in (0, 5, 10, 15)), severity=None)
+    words(con, (320, "watchdog_kill"), (322, "engine_dead"))
+    # Work ceased at 15..20 s, after 10 s and before 81 s.
+    assert tied(con) == [(0.0, 15.0 - 81 - 2, 20.0 - 10 + 2)]
+
+
+def test_information_is_no_death(con: duckdb.DuckDBPyConnection) -> None:
+    """A kind that an INFO record has says nothing of an end."""
+    exchanges(con, (9, 1, 200), (20, 2, 502))
+    words(con, (20, "worker_died"), severity="info")
+    assert tied(con) == []
