@@ -11,16 +11,7 @@ WITH told AS (
         coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
         events.layer,
         events.component,
-        CASE
-            -- A proxy in the middle sees the one before it go; so it is told there.
-            WHEN twins.nested
-                THEN
-                    list_filter(
-                        events.kinds[2:],
-                        LAMBDA kind: kind NOT IN ('client_closed', 'client_timeout')
-                    )
-            ELSE events.kinds[2:]
-        END AS kinds,
+        events.kinds[2:] AS kinds,
         events.severity,
         events.request_id,
         events.engine,
@@ -34,32 +25,48 @@ WITH told AS (
     FROM events
     LEFT JOIN twins ON events.event_id = twins.event_id
     WHERE events.kind = 'access' AND events.kinds IS NOT NULL
+),
+
+-- A proxy in the middle sees the one before it go; why, is told there.
+counted AS (
+    SELECT
+        told.* EXCLUDE (kinds),
+        CASE
+            WHEN told.nested
+                THEN
+                    list_filter(
+                        told.kinds,
+                        LAMBDA kind: kind NOT IN ('client_closed', 'client_timeout')
+                    )
+            ELSE told.kinds
+        END AS kinds
+    FROM told
 )
 
 SELECT
-    told.event_id,
-    told.attempt_id,
-    told.nested,
-    told.source_id,
-    told.ts,
-    told.ts_error_us,
+    counted.event_id,
+    counted.attempt_id,
+    counted.nested,
+    counted.source_id,
+    counted.ts,
+    counted.ts_error_us,
     coalesce(clocks.status, 'untied') AS clock_status,
-    told.layer,
-    told.component,
-    told.kinds[1] AS kind,
-    told.kinds,
-    told.severity,
-    told.request_id,
-    told.engine,
-    told.plugin,
-    told.pool,
-    told.user_id,
-    told.status,
-    told.upstream_addr,
-    told.message,
-    told.attrs,
+    counted.layer,
+    counted.component,
+    counted.kinds[1] AS kind,
+    counted.kinds,
+    counted.severity,
+    counted.request_id,
+    counted.engine,
+    counted.plugin,
+    counted.pool,
+    counted.user_id,
+    counted.status,
+    counted.upstream_addr,
+    counted.message,
+    counted.attrs,
     log_dir(sources.path) AS log_dir
-FROM told
-INNER JOIN sources ON told.source_id = sources.source_id
-LEFT JOIN clocks ON told.clock_id = clocks.clock_id AND clocks.segment = 0
-WHERE len(told.kinds) > 0
+FROM counted
+INNER JOIN sources ON counted.source_id = sources.source_id
+LEFT JOIN clocks ON counted.clock_id = clocks.clock_id AND clocks.segment = 0
+WHERE len(counted.kinds) > 0

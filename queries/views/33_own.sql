@@ -1,5 +1,4 @@
--- title: Records that carry the id of a failed attempt, each given to one attempt,
---     and access records that give their own reason
+-- title: Records that carry the id of a failed attempt or are its own reason, each of one
 -- store: table
 WITH numbered AS (
     SELECT

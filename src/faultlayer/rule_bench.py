@@ -32,6 +32,8 @@ LOGS: dict[str, tuple[str, str, str, str]] = {
     "balance": ("logs/quota/balance.jsonl", "quota", "quota", "quota_balance"),
     "config": ("logs/config/harness.yaml", "harness", "config", "yaml_config"),
     "edge-b": ("logs/nginx-b/error.log", "harness", "nginx", "nginx_error"),
+    "mesh": ("logs/istio/istio-proxy.log", "harness", "envoy", "envoy"),
+    "mesh-b": ("logs/istio-b/istio-proxy.log", "harness", "envoy", "envoy"),
     "app-b": ("logs/harness-b/harness.log", "harness", "harness", "harness_app"),
 }
 
