@@ -8,6 +8,8 @@ WITH facts AS (
         failures.edge_forwarded,
         failures.tried_upstream,
         failures.engine,
+        failures.user_id,
+        failures.ts_end,
         ranked.cause,
         model_silence.silent AS model_silent,
         model_silence.ts_before AS model_before,
@@ -90,6 +92,19 @@ needed AS (
                             AND list_has_any(conditions.evidence, ranked.evidence)
                 )
                 THEN 'quota: no balance snapshot or ledger names the pool'
+            WHEN
+                facts.cause IS NULL
+                AND facts.status IN (402, 403, 429)
+                AND facts.forwarded IS NOT TRUE
+                AND NOT EXISTS (
+                    SELECT 1
+                    FROM balances
+                    WHERE
+                        balances.user_id = facts.user_id
+                        AND balances.fresh
+                        AND abs(date_diff('second', balances.ts, facts.ts_end)) <= 300
+                )
+                THEN 'quota: no fresh balance of ' || coalesce(facts.user_id, 'its user')
         END AS pool_need,
         (
             SELECT

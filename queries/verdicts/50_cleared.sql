@@ -14,16 +14,16 @@ WITH healthy AS (
 quota_facts AS (
     SELECT
         failures.attempt_id,
-        arg_max((marks.attrs ->> '$.used_ratio'), marks.event_id) AS used_ratio
+        arg_max(balances.used_ratio, (balances.event_id, balances.used_ratio))
+            AS used_ratio
     FROM failures
-    INNER JOIN marks
+    INNER JOIN balances
         ON
-            marks.kind = 'balance'
-            AND marks.user_id = failures.user_id
-            AND try_cast((marks.attrs ->> '$.used_ratio') AS DOUBLE) < 0.99
+            balances.user_id = failures.user_id
+            AND balances.used_ratio < 0.99
             AND (
-                marks.clock_status = 'untied'
-                OR abs(date_diff('second', marks.ts, failures.ts_end)) <= 300
+                balances.clock_status = 'untied'
+                OR abs(date_diff('second', balances.ts, failures.ts_end)) <= 300
             )
     GROUP BY failures.attempt_id
 )

@@ -17,7 +17,8 @@ FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
 WHERE
     own.kind = 'no_route'
-    -- What is to be tried again later is a route that is resting.
+    -- A channel is set up by hand; an engine comes and goes, a deployment rests.
+    AND regexp_matches(own.message, '(?i)channel|渠道')
     AND NOT regexp_matches(own.message, '(?i)try again|cooldown|temporarily')
     AND failures.model IS NOT NULL
     AND NOT EXISTS (
