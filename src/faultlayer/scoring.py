@@ -10,6 +10,7 @@ from faultlayer.formats import Format, Pattern
 from faultlayer.literals import Sight
 from faultlayer.take import take
 
+_FEW: Final = 200  # lines by which formats are chosen that are tried on all lines
 _WEAK: Final = 0.6  # share of lines that a format without own marks has to take
 
 
@@ -33,14 +34,43 @@ def of(
     text: pl.Series, program: str, formats: Sequence[Format], forced: Format | None
 ) -> list[Score]:
     """Score the formats by lines of a program, "" where no wrapper names it."""
-    sight = Sight(text.to_list())
     if forced is not None:
-        return [_score(forced, text, sight)]
+        return _scores([forced], text)
     own = [one for one in formats if patterns_of(one, program)]
     if program and own:
-        return [_score(one, text, sight, program) for one in own]
+        return _scores(own, text, program)
     # A file of many programs has few lines of each: too few for a weak format.
-    return [_score(one, text, sight) for one in formats if not (program and one.weak)]
+    return _scores([one for one in formats if not (program and one.weak)], text)
+
+
+def _scores(
+    formats: Sequence[Format], text: pl.Series, program: str = ""
+) -> list[Score]:
+    """Score formats by all lines if they take some of a few, else by what those leave.
+
+    What takes none of the few is rare: it is not tried on the lines of others.
+    """
+    every = len(text) // _FEW
+    if every < 2:  # noqa: PLR2004
+        sight = Sight(text.to_list())
+        return [_score(one, text, sight, program)[0] for one in formats]
+    few = text.gather_every(every)
+    sight = Sight(few.to_list())
+    likely = {one.name for one in formats if _score(one, few, sight, program)[0].total}
+    sight = Sight(text.to_list())
+    found = {}
+    left = pl.repeat(True, len(text), eager=True, dtype=pl.Boolean)
+    for one in formats:
+        if one.name in likely:
+            found[one.name], rest = _score(one, text, sight, program)
+            free = pl.repeat(False, len(text), eager=True, dtype=pl.Boolean)
+            left &= free.clone().scatter(rest, True)
+    rest_text = text.filter(left)
+    sight = Sight(rest_text.to_list())
+    for one in formats:
+        if one.name not in likely:
+            found[one.name], _ = _score(one, rest_text, sight, program)
+    return [found[one.name] for one in formats]
 
 
 def ranked(
@@ -89,10 +119,13 @@ def patterns_of(format_: Format, program: str = "") -> list[Pattern]:
     return [one for one in format_.patterns if not one.programs]
 
 
-def _score(format_: Format, text: pl.Series, sight: Sight, program: str = "") -> Score:
+def _score(
+    format_: Format, text: pl.Series, sight: Sight, program: str
+) -> tuple[Score, pl.Series]:
+    """Score a format, and give the positions of the lines that it leaves."""
     patterns = patterns_of(format_, program)
     likely = [one for one in patterns if sight.may_hold(one.hint)]
-    hits, _ = take(text, [(format_, likely)])
+    hits, left = take(text, [(format_, likely)])
     numbers = [format_.patterns.index(pattern) for pattern in patterns]
     score = Score(format_, hits=dict.fromkeys(numbers, 0))
     for hit in hits:
@@ -101,7 +134,7 @@ def _score(format_: Format, text: pl.Series, sight: Sight, program: str = "") ->
         score.total += count
         if hit.pattern.telling or (program and not hit.pattern.weak):
             score.own += count
-    return score
+    return score, left
 
 
 def order(score: Score) -> tuple[int, ...]:
