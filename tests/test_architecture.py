@@ -29,7 +29,7 @@ dialects.*
 patterns peel
 formats pairs signatures unwrap
 near structured take timeline told write
-around layers rows scoring
+around enclosed layers rows scoring
 detect reasons
 orders
 assemble

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import detect, frame, layers, rows, told, unwrap
+from faultlayer import detect, enclosed, frame, layers, rows, told, unwrap
 from faultlayer.detect import Definitions, Detection
 from faultlayer.orders import Orders, Trials
 from faultlayer.take import Hit, all_rows, take
@@ -58,7 +58,7 @@ class Assembly:
         framed |= self._tables.joins
         if not framed:
             return self._flat(logical, text, hits)
-        record, attached = self._records(logical, text, found)
+        record, attached = self._records(logical, text, found, last=last)
         cut = None if last else self._cut(logical, record, attached)
         return self._framed(logical, text, hits, record, attached, cut)
 
@@ -116,7 +116,12 @@ class Assembly:
         )
 
     def _records(
-        self, logical: pl.DataFrame, text: pl.Series, hits: Sequence[Hit]
+        self,
+        logical: pl.DataFrame,
+        text: pl.Series,
+        hits: Sequence[Hit],
+        *,
+        last: bool,
     ) -> tuple[pl.Series, pl.DataFrame]:
         """Give the record of each logical line, and what framing knew of the lines."""
         size = len(logical)
@@ -138,6 +143,7 @@ class Assembly:
             pl.col("single").fill_null(value=False),
             pl.col("more").fill_null(value=False),
         )
+        table = enclosed.enclose(table, hits, last=last)
         return frame.records(table), table
 
     def _cut(

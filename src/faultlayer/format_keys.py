@@ -88,6 +88,7 @@ PATTERN: Final = (
     Key("single", "flag", "No line goes on with it."),
     Key("shared", "flag", "Tells nothing about which program wrote the file."),
     Key("more", "flag", "Never begins a record."),
+    Key("until", "text", "The line that ends its record, as a regex."),
     Key("rest", "flag", "Takes what the others leave, however much that is."),
     Key(
         "programs", "texts", "Only for lines that a wrapper says these programs wrote."

@@ -50,7 +50,8 @@ def records(lines: pl.DataFrame) -> pl.Series:
 
     `lines` has: line (number), stream, body (text after the head), and for lines that a
     pattern took: taken, weak, single, more, severity, process, header (text that is
-    repeated on each line of one record). `NOTHING` marks lines of no record, `BLANK`
+    repeated on each line of one record); `enclosed` lines go on with the record before
+    them, whatever they look like. `NOTHING` marks lines of no record, `BLANK`
     empty ones.
     """
     frame = lines.select(
@@ -62,6 +63,7 @@ def records(lines: pl.DataFrame) -> pl.Series:
         pl.col("taken").and_(~pl.col("weak")).alias("strong"),
         "single",
         "more",
+        "enclosed",
         "severity",
         group_of().alias("group"),
     )
@@ -130,7 +132,10 @@ def _segments(frame: pl.DataFrame) -> pl.DataFrame:
     """Describe the stretches from one head to the next within a process."""
     urgent = pl.col("severity").is_in(_URGENT).fill_null(value=False)
     frame = frame.with_columns(
-        shapes(pl.col("body")).alias("shape"),
+        pl.when("enclosed")
+        .then(pl.lit("I"))
+        .otherwise(shapes(pl.col("body")))
+        .alias("shape"),
         pl.col("body").str.contains(_MARK, literal=True).alias("opens"),
         urgent.alias("urgent"),
     )

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+import polars as pl
+
 from faultlayer import format_keys, schema
 from faultlayer.compile import (
     JsonShape,
@@ -81,9 +83,23 @@ def patterns(
                 more=reader.flag_of(table, "more"),
                 programs=reader.texts_of(table, "programs"),
                 rest=reader.flag_of(table, "rest"),
+                until=_until(reader, table, nth),
             ),
             said.layout,
         )
+
+
+def _until(reader: Reader, table: Mapping[str, Any], nth: int) -> str:
+    """Read the regex of a closing line; one that is wrong is a problem, and none."""
+    until = reader.text_of(table, "until")
+    try:
+        re.compile(until)
+        pl.Series([""]).str.contains(until)
+    except (re.error, pl.exceptions.ComputeError) as error:
+        why = str(error).splitlines()[-1]
+        reader.wrong(f"until: {why}", "until", nth=nth)
+        return ""
+    return until
 
 
 def untrusted(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:

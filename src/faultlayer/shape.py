@@ -73,6 +73,7 @@ class Pattern:
     `shared`: says nothing about which program wrote the file.
     `more`: never begins a record; tells whose record it goes on with.
     `rest`: takes what the others of its format leave, however much that is.
+    `until`: what the line looks like that ends its record.
     `programs`: only for what the wrapper says these programs wrote, `*`: any program.
     """
 
@@ -90,6 +91,7 @@ class Pattern:
     more: bool
     rest: bool
     programs: tuple[str, ...] = ()
+    until: str = ""
 
     @property
     def telling(self) -> bool:
