@@ -11,7 +11,8 @@ import polars as pl
 SPLITS: Final = ("spaces", "comma")
 # Lines that a quoted value may span; a stray quote costs no more than these.
 _LONGEST: Final = 500
-_COMMA_FIELD: Final = r', *(?:"(?:[^"]|"")*"|[^",][^,]*|)'
+# Spreadsheets and databases put these between the values of what they call CSV.
+_DELIMITERS: Final = (",", "\t", ";")
 _UNIT: Final = re.compile(r"\s*[\[(][^\])]*[\])]$")
 
 
@@ -35,7 +36,7 @@ class Table:
     def names(self, header: str) -> tuple[str, ...]:
         """Give the columns that a header names: without units, `a.b` as `a_b`."""
         if self.split == "comma":
-            parts = header.split(",")
+            parts = header.split(_delimiter(header))
         else:
             parts = header.lstrip(" #").split()
         found: list[str] = []
@@ -139,7 +140,7 @@ class Reading:
         table = self.table
         names = table.names(header)
         some = text.gather(at)
-        values = _values(table, some, len(names))
+        values = _values(table, some, len(names), _delimiter(header))
         good = values.is_not_null() & ~table.is_header(some)
         if not good.any():
             return text
@@ -187,11 +188,17 @@ class Tables:
         return text.clone().scatter(at, reading.rows(line.gather(at), text.gather(at)))
 
 
-def _values(table: Table, text: pl.Series, count: int) -> pl.Series:
+def _delimiter(header: str) -> str:
+    """Give what stands between the names of a header, most often."""
+    return max(_DELIMITERS, key=header.count)
+
+
+def _values(table: Table, text: pl.Series, count: int, mark: str) -> pl.Series:
     """Give the values of each row, null where they are not as many as the columns."""
     if table.split == "comma":
-        whole = pl.concat_str(pl.lit(","), "text")
-        found = whole.str.extract_all(_COMMA_FIELD)
+        whole = pl.concat_str(pl.lit(mark), "text")
+        value = rf'{mark} *(?:"(?:[^"]|"")*"|[^"{mark}][^{mark}]*|)'
+        found = whole.str.extract_all(value)
         exact = found.list.join("") == whole
     else:
         found = pl.col("text").str.extract_all(table.field)
@@ -204,13 +211,22 @@ def _values(table: Table, text: pl.Series, count: int) -> pl.Series:
 def _tidy(value: pl.Series, table: Table) -> pl.Series:
     one = pl.col("v")
     if table.split == "comma":
-        one = one.str.strip_prefix(",").str.strip_chars(" ")
+        one = one.str.slice(1).str.strip_chars(" ")
         quoted = one.str.starts_with('"')
         inner = one.str.slice(1).str.head(-1).str.replace_all('""', '"', literal=True)
         one = pl.when(quoted).then(inner).otherwise(one)
     if table.units:
         one = one.str.replace(f"(?:{table.units})$", "")
     return value.to_frame("v").select(one).to_series()
+
+
+def _whole(text: pl.Series, table: Table) -> int:
+    """Count the lines that are not part of a value that spans several."""
+    if table.split != "comma":
+        return len(text)
+    odd = text.str.count_matches('"', literal=True) % 2
+    before = (odd.cum_sum() - odd) % 2
+    return int(((odd == 0) & (before == 0)).sum())
 
 
 def matching(text: pl.Series, tables: Sequence[tuple[str, Table]]) -> str | None:
@@ -221,6 +237,6 @@ def matching(text: pl.Series, tables: Sequence[tuple[str, Table]]) -> str | None
         if heads:
             rows = Reading(table).rows(line, text)
             changed = int((rows != text).sum())
-            if changed and 2 * (changed + heads) > len(text):
+            if changed and 2 * (changed + heads) > _whole(text, table):
                 return name
     return None
