@@ -14,6 +14,8 @@ INT: Final = r"-?\d+"
 NUMBER: Final = r"-?\d+(?:\.\d+)?"
 WORD: Final = "word"
 TEXT: Final = "text"
+# A request line without quotes around it: what follows must not be part of it.
+_REQUEST: Final = r"(?:[A-Z]+ \S+ HTTP/[\d.]+|[A-Z]+ \S+|\S*)"
 METHOD, PATH, PROTOCOL = "method", "path", "protocol"
 #: Columns that say which exchange it was, by the name of the header that holds it. The
 #: order is that of preference.
@@ -230,6 +232,8 @@ def _shapes(elements: Sequence[Element], *, backslash: bool) -> list[str]:
                 shape = r'(?:[^"\\]|\\.)*' if backslash else r'[^"]*'
             elif last:
                 shape = ".*"
+            elif one.column == "message":
+                shape = _REQUEST
             else:
                 shape = ".*?"
         elif one.shape == WORD:
