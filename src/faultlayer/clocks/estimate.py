@@ -92,7 +92,7 @@ def _thinned(bounds: Bounds, sign: int) -> Bounds:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A line, and the span of the buckets that it passes through.
+    """A line, and the span of the `buckets` that it passes through.
 
     `sure_first` ends the first bucket and `sure_last` begins the last one: a break may
     lie within either.
@@ -102,6 +102,7 @@ class _Piece:
     last: float
     sure_first: float
     sure_last: float
+    buckets: int
     line: Line
 
 
@@ -141,6 +142,7 @@ def _piece(found: Buckets, run: Run, under: Line | None) -> _Piece:
         float(found.end[last]),
         float(found.end[first]),
         float(found.start[last]),
+        run.end - run.first,
         line,
     )
 
@@ -182,9 +184,11 @@ def _joined(upper: Bounds, lower: Bounds, left: _Piece, right: _Piece) -> _Piece
     )
     # Coarser buckets: a few false bounds cannot hold one aside, least of all where the
     # lines hardly differ.
-    line = _common(ups, downs, JOINING, 0.0)
+    # One that holds a break is spoilt, but a piece of several is no accident.
+    spoilt = 1 if min(left.buckets, right.buckets) == 1 else 0
+    line = _common(ups, downs, JOINING, 0.0, spoilt)
     if line is None and _alike(left, right):
-        line = _common(ups, downs, 4 * JOINING, OUTVOTED)
+        line = _common(ups, downs, 4 * JOINING, OUTVOTED, 1)
     if line is None:
         return None
     whole = Line(
@@ -192,13 +196,18 @@ def _joined(upper: Bounds, lower: Bounds, left: _Piece, right: _Piece) -> _Piece
         line.offset + left.line.at(line.anchor),
         line.slope + left.line.slope,
     )
-    return _Piece(left.first, right.last, left.sure_first, right.sure_last, whole)
+    buckets = left.buckets + right.buckets
+    return _Piece(
+        left.first, right.last, left.sure_first, right.sure_last, buckets, whole
+    )
 
 
-def _common(upper: Bounds, lower: Bounds, count: int, outvoted: float) -> Line | None:
+def _common(
+    upper: Bounds, lower: Bounds, count: int, outvoted: float, spoilt: int
+) -> Line | None:
     """Give a line through all good buckets but the share that others may outvote."""
     found = cut(upper, lower, count, MOST, 2 * WANDER)
-    if int((~found.good).sum()) > 1:
+    if int((~found.good).sum()) > spoilt:
         return None
     found = found.where(found.good)
     for _ in range(1 + int(outvoted * len(found))):
