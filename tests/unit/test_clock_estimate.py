@@ -80,6 +80,7 @@ CLOCKS = {
 
 @pytest.mark.parametrize("name", CLOCKS)
 def test_a_clock_comes_back_within_milliseconds(name: str) -> None:
+    """Offset, drift and each step are found, and the interval holds."""
     clock = CLOCKS[name]
     found = segments(*bounds(clock, 20_000))
     assert len(found) == 1 + len(clock.steps)
@@ -101,6 +102,7 @@ def test_a_clock_comes_back_within_milliseconds(name: str) -> None:
 
 @pytest.mark.parametrize("requests", [4, 20, 200, 700, 3_000])
 def test_the_interval_holds_with_few_requests(requests: int) -> None:
+    """A drifting clock is tied by four requests, and by any number more."""
     clock = Clock(-4.2e6, 15)
     found = segments(*bounds(clock, requests, seed=3))
     assert len(found) == 1
@@ -113,6 +115,7 @@ def test_the_interval_holds_with_few_requests(requests: int) -> None:
 
 
 def test_whole_seconds_still_give_a_narrow_interval() -> None:
+    """Stamps without a fraction tie a clock to a few of its hundredths."""
     clock = Clock(-1.7e6, -12)
     found = segments(*bounds(clock, 40_000, resolution=1e6))
     offset, low, high = read(found, GRID)
@@ -124,6 +127,7 @@ def test_whole_seconds_still_give_a_narrow_interval() -> None:
 
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.4])
 def test_wrong_matches_are_outvoted(share: float) -> None:
+    """Ids of unrelated requests contradict each other, not the clock."""
     clock = Clock(-0.8e6, 30)
     upper, lower = bounds(clock, 20_000)
     random = np.random.default_rng(7)
@@ -141,6 +145,7 @@ def test_wrong_matches_are_outvoted(share: float) -> None:
 
 
 def test_random_matches_tie_nothing() -> None:
+    """Where all matches are wrong nothing is claimed."""
     upper, lower = bounds(Clock(3e6), 5_000)
     random = np.random.default_rng(7)
     for side in (upper, lower):
@@ -149,12 +154,14 @@ def test_random_matches_tie_nothing() -> None:
 
 
 def test_stamps_late_by_a_flush_tie_nothing() -> None:
+    """Stamps of a periodic flush are no stamps of events."""
     upper, lower = bounds(Clock(5.5e6), 20_000)
     late = np.random.default_rng(7).uniform(0, 5e6, len(lower))
     assert segments(upper, Bounds(lower.at, lower.value + late)) == []
 
 
 def test_one_side_alone_ties_nothing() -> None:
+    """Without bounds on one side the offset may be anything there."""
     upper, lower = bounds(Clock(3e6), 1_000)
     nothing = Bounds(np.zeros(0), np.zeros(0))
     assert segments(upper, nothing) == []
@@ -162,6 +169,7 @@ def test_one_side_alone_ties_nothing() -> None:
 
 
 def test_a_queue_on_one_side_is_no_step() -> None:
+    """Loose bounds on one side let false ones on the other stand; no step."""
     clock = Clock(0.3e6, 5)
     for seed in range(8):
         upper, lower = bounds(clock, 20_000, seed)
@@ -189,6 +197,7 @@ def test_a_queue_on_one_side_is_no_step() -> None:
 def test_a_true_offset_is_never_outside(
     offset: int, requests: list[tuple[int, int, int, int]]
 ) -> None:
+    """Any requests that obey cause and effect; a shift moves all by itself."""
     begin, wait, work, rest = np.array(sorted(requests), dtype=np.float64).T
     received, answered = begin + wait, begin + wait + work
     end = answered + rest
@@ -208,6 +217,7 @@ def test_a_true_offset_is_never_outside(
 
 
 def test_agreement_contradicts_the_fewest() -> None:
+    """The interval of Marzullo, worked out by hand."""
     found = agreed(np.array([5.0, 6.0, 1.0, 7.0]), np.array([2.0, 3.0, 9.0]))
     assert found is not None
     # 1 and 9 are false; the others leave 3 to 5.
@@ -215,4 +225,5 @@ def test_agreement_contradicts_the_fewest() -> None:
 
 
 def test_bounds_that_all_contradict_each_other_agree_on_nothing() -> None:
+    """No interval is made up."""
     assert agreed(np.array([1.0]), np.array([2.0])) is None
