@@ -93,3 +93,20 @@ def test_a_table_is_one_when_most_lines_are_its_rows() -> None:
     assert matching(pl.Series(["# gpu sm", "0 99", "1 98"]), named) == "dmon"
     assert matching(pl.Series(["# gpu sm", "0 99", "x", "y", "z"]), named) is None
     assert matching(pl.Series(["0 99", "1 98"]), named) is None
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_the_header_says_what_stands_between_values(mark: str) -> None:
+    """A comma is then like any other character."""
+    table = Table(header=r"id[;\t].*", split="comma")
+    head = mark.join(("id", "content", "other"))
+    found = rows(Reading(table), 1, head, mark.join(("7", "a, b", f'"x{mark}""y"""')))
+    assert found[1] == {"id": "7", "content": "a, b", "other": f'x{mark}"y"'}
+
+
+def test_a_value_of_many_lines_does_not_hide_the_table() -> None:
+    """Its lines are not counted as lines that are no rows."""
+    table = Table(header=r"id,.*", split="comma")
+    text = ["id,content", "1,x", '2,"a', *["b"] * 20, 'c"', "3,y"]
+    assert matching(pl.Series(text), [("t", table)]) == "t"
+    assert matching(pl.Series(["id,content", *["b"] * 20, "3,y"]), [("t", table)]) is None
