@@ -9,9 +9,12 @@ import polars as pl
 
 from faultlayer import normalise
 from faultlayer.formats import Format, Pattern
+from faultlayer.literals import Sight
 
 _FEW: Final = 64
 _SHORT: Final = 2000
+# Patterns that are tried without a look at the text: those of the file's own format.
+_SOON: Final = 8
 _PLAIN: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
@@ -39,13 +42,16 @@ def take(
     size = len(text)
     left = rows
     few = _few(text if left is None else text.gather(left))
-    for format_, pattern in _each(order):
+    sight = None if few is None else Sight(few)
+    for number, (format_, pattern) in enumerate(_each(order)):
+        if number == _SOON and sight is None:
+            sight = Sight((text if left is None else text.gather(left)).to_list())
+        if sight is not None and not sight.may_hold(pattern.hint):
+            continue
         plans = pattern.plans
         if few is not None:
             # Of a few lines the slower plan, which takes all that the others take.
-            plans = plans[-1:]
-            if not any(map(plans[0].may_take, few)):
-                continue
+            plans = plans[-1:] if any(map(plans[-1].may_take, few)) else ()
         for plan in plans:
             if left is not None and not len(left):
                 return hits, left
