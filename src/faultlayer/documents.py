@@ -55,7 +55,10 @@ def of(head: bytes, lists: Sequence[Steps]) -> Iterator[Document]:
     if any(piece.around for piece in found):
         yield Document(JSON, tuple(lists))
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
-    if any(piece.good for piece in found) and not _is_json(first):
+    # An array on one line is a list of records as well.
+    if any(piece.good for piece in found) and (
+        first.startswith(b"[") or not _is_json(first)
+    ):
         yield Document(JSON)
 
 
