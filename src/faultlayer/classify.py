@@ -154,6 +154,7 @@ class Classifier:
         clocks = tie.tie(con)
         pq.write_table(clocks, self._dir / "clocks.parquet", compression="zstd")
         database.attach_views(con, self._dir)
+        database.settle_clocks(con)
         tell("attempts")
         self.correlate()
         tell("rules")

@@ -30,7 +30,25 @@ _ENCODINGS: Final = {
     "text": "PLAIN",
 }
 # Nobody asks for a range of them: the least and the greatest cost more than they help.
-_UNSORTED: Final = frozenset({"user_agent", "message", "attrs", "client", "text"})
+_UNSORTED: Final = frozenset(
+    {
+        "byte_length",
+        "byte_offset",
+        "ts_precision_us",
+        "duration_ms",
+        "upstream_connect_ms",
+        "upstream_header_ms",
+        "upstream_response_ms",
+        "upstream_hops",
+        "quota_amount",
+        "client",
+        "bytes_sent",
+        "user_agent",
+        "message",
+        "attrs",
+        "text",
+    }
+)
 _POLARS: Final[Mapping[pa.DataType, pl.DataType | type[pl.DataType]]] = {
     pa.string(): pl.String,
     pa.int32(): pl.Int32,
