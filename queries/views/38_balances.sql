@@ -29,10 +29,14 @@ single AS (
         snapshots.* EXCLUDE (attrs),
         (snapshots.attrs ->> '$.level') AS level,
         (snapshots.attrs ->> '$.level_id') AS level_id,
-        ratio(snapshots.attrs ->> '$.used_ratio') AS used_ratio,
+        coalesce(
+            ratio(snapshots.attrs ->> '$.used_ratio'),
+            try_cast((snapshots.attrs ->> '$.used') AS DOUBLE)
+            / nullif(try_cast((snapshots.attrs ->> '$.limit') AS DOUBLE), 0)
+        ) AS used_ratio,
         instant(snapshots.attrs ->> '$.last_updated') AS last_updated
     FROM snapshots
-    WHERE (snapshots.attrs ->> '$.used_ratio') IS NOT NULL
+    WHERE (snapshots.attrs -> '$.balances') IS NULL
 ),
 
 listed AS (
