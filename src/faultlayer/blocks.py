@@ -15,6 +15,7 @@ from faultlayer.members import Part, Source
 from faultlayer.stored import Piece, Stored
 
 _NEWLINE = 0x0A
+_COUNTED = 256 << 10
 _LONGEST_LINE = 64 << 20
 
 
@@ -236,6 +237,11 @@ def open_source(source: Source, block_bytes: int = 8 << 20) -> Opened:
 
 def count_lines(data: bytes) -> int:
     """Count lines; one without its newline counts."""
-    # Four times as fast as bytes.count, which looks for one after the other.
-    ends = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
+    # Several times as fast as bytes.count, which looks for one after the other; a part
+    # at a time, or the marks would need fresh memory of the size of the block.
+    codes = np.frombuffer(data, np.uint8)
+    ends = sum(
+        int(np.count_nonzero(codes[at : at + _COUNTED] == _NEWLINE))
+        for at in range(0, len(codes), _COUNTED)
+    )
     return ends + (data[-1:] not in (b"", b"\n"))
