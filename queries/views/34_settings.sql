@@ -3,7 +3,14 @@
 WITH found AS (
     SELECT
         marks.event_id,
-        (marks.attrs ->> '$.key') AS key,
+        -- The unit stands in the value: "60/requests_per_minute" is no budget of tokens.
+        CASE
+            WHEN
+                (marks.attrs ->> '$.key') = 'rate_limit'
+                AND contains(lower(marks.attrs ->> '$.value'), 'request')
+                THEN 'request_limit'
+            ELSE (marks.attrs ->> '$.key')
+        END AS key,
         (marks.attrs ->> '$.value') AS value,
         TRUE AS stated
     FROM marks
