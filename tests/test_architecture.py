@@ -28,7 +28,7 @@ shape wrappers
 dialects.*
 patterns peel
 formats pairs signatures unwrap
-near structured take timeline told write
+near structured take timeline told upstreams write
 around enclosed layers rows scoring
 detect reasons
 orders

@@ -32,10 +32,12 @@ by_id AS (
         ON
             twin.request_id = first.request_id
             AND twin.status = first.status
-            AND twin.source_id > first.source_id
+            -- The one that says how long it took comes first.
+            AND (twin.duration_ms IS NULL, twin.source_id)
+            > (first.duration_ms IS NULL, first.source_id)
             AND abs(date_diff('microsecond', twin.ts_end, first.ts_end))
             <= greatest(twin.ts_error_us, first.ts_error_us) + 20000
-            AND abs(twin.duration_ms - first.duration_ms) <= 2
+            AND coalesce(abs(twin.duration_ms - first.duration_ms) <= 2, TRUE)
     INNER JOIN logs AS twin_log ON twin.source_id = twin_log.source_id
     INNER JOIN logs AS first_log ON first.source_id = first_log.source_id
     WHERE twin_log.log_set <> first_log.log_set

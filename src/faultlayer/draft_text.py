@@ -127,7 +127,7 @@ def _told(shapes: Sequence[Shape]) -> list[str]:
             out.append(f"#   {column}: {', '.join(one.sources)}{scale}")
         if layout.upstream is not None:
             up = layout.upstream
-            for key in ("connect", "header", "response", "peer"):
+            for key in ("connect", "header", "response", "peer", "answered"):
                 names = ", ".join(getattr(up, key))
                 out += [f"#   upstream {key}: {names}"] if names else []
     if not out:

@@ -117,6 +117,7 @@ UPSTREAM: Final = (
     Key("header", "texts", "Fields with the times to the header."),
     Key("response", "texts", "Fields with the times to the end."),
     Key("peer", "texts", "Fields that say who was tried."),
+    Key("answered", "texts", "Fields with the status or length of their answers."),
     Key("scale", "number", "Factor that brings the times to ms; 1000 for seconds."),
 )
 FIELD: Final = (

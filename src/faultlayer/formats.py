@@ -270,6 +270,7 @@ def _upstream(reader: Reader, table: Mapping[str, Any]) -> Upstream:
         header=reader.texts_of(table, "header"),
         response=reader.texts_of(table, "response"),
         peer=reader.texts_of(table, "peer"),
+        answered=reader.texts_of(table, "answered"),
         scale=_scale(reader, table, 1000, "[upstream]"),
     )
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import durations, normalise, stamps, structured
+from faultlayer import durations, normalise, stamps, structured, upstreams
 from faultlayer.formats import Field, Format, Pattern, names_in
 from faultlayer.structured import TYPES
 
@@ -59,12 +59,13 @@ def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFra
             "header": up.header,
             "response": up.response,
             "peer": up.peer,
+            "answered": up.answered,
         }
         lists = {part: _first(fields, sources) for part, sources in parts.items()}
         taken |= {*up.connect, *up.header, *up.response}
         present = {part: column for part, column in lists.items() if column is not None}
         if present:
-            out = out.hstack(normalise.upstream(present, up.scale))
+            out = out.hstack(upstreams.read(present, up.scale))
     logged = [name for name in ("uct", "uht", "urt") if name in out.columns]
     rest = out.get_columns()[len(out.columns) - len(logged) :]
     out = out.drop(logged)

@@ -38,13 +38,14 @@ class Stamp:
 class Upstream:
     """Fields of upstream times, by preference; empty where there is none.
 
-    `peer` says who was tried; `scale` brings the times to milliseconds.
+    `peer` says who was tried, `answered` what they answered; `scale` brings the times to milliseconds.
     """
 
     connect: tuple[str, ...]
     header: tuple[str, ...]
     response: tuple[str, ...]
     peer: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
     scale: float = 1000.0
 
 

@@ -1,4 +1,4 @@
-"""Ids, ratios, upstream lists and attributes come to one form."""
+"""Ids, ratios and attributes come to one form."""
 
 import json
 
@@ -99,60 +99,6 @@ def test_a_used_ratio_is_a_fraction(text: str, ratio: float | None) -> None:
     """Percent signs and numbers that can only be percent count as such."""
     found = pl.DataFrame({"r": [text]}).select(normalise.ratio(pl.col("r")))
     assert found.item() == ratio
-
-
-@pytest.mark.parametrize(
-    ("uct", "uht", "urt", "expected"),
-    [
-        ("0.001", "0.006", "0.29", (1.0, 6.0, 290.0, 1, True)),
-        ("-", "-", "-", (None, None, None, 0, False)),
-        ("", "", "", (None, None, None, 0, False)),
-        ("-", "-", "0.000", (None, None, 0.0, 1, False)),
-        ("0.001", "-", "2.199", (1.0, None, 2199.0, 1, True)),
-        ("-, 0.001", "-, 0.002", "0.000, 0.003", (1.0, 2.0, 3.0, 2, True)),
-        ("-, -", "-, -", "0.000, 0.000", (None, None, 0.0, 2, False)),
-        ("0.001, -", "0.002, -", "0.003, 0.0", (None, None, 0.0, 2, True)),
-        ("0.001 : ", "0.002 : ", "0.003 : ", (1.0, 2.0, 3.0, 1, True)),
-    ],
-)
-def test_upstream_lists(
-    uct: str, uht: str, urt: str, expected: tuple[object, ...]
-) -> None:
-    """The last item counts; a number in uct or uht says that somebody was reached."""
-    lists = {
-        "connect": pl.Series(["0.5", uct]),
-        "header": pl.Series(["0.5", uht]),
-        "response": pl.Series(["0.5", urt]),
-    }
-    assert normalise.upstream(lists).row(1)[:5] == expected
-
-
-def test_a_response_time_alone_says_little() -> None:
-    """A number there also stands for a refused connection: unknown, not true."""
-    found = normalise.upstream({"response": pl.Series(["0.1", "-"])})
-    assert found.get_column("forwarded").to_list() == [None, False]
-
-
-@pytest.mark.parametrize(
-    ("header", "peer", "expected"),
-    [
-        ("12", "10.1.0.9:8080", (12.0, 1, True)),
-        ("-", "10.1.0.9:8080", (None, 1, None)),
-        ("-", "-", (None, 0, False)),
-    ],
-)
-def test_a_peer_that_gave_no_header_may_not_have_been_reached(
-    header: str, peer: str, expected: tuple[object, ...]
-) -> None:
-    """Without connect times a peer alone says who was tried; times are as told."""
-    lists = {"header": pl.Series(["5", header]), "peer": pl.Series(["h:1", peer])}
-    found = normalise.upstream(lists, 1)
-    assert found.columns == ["upstream_header_ms", "upstream_hops", "forwarded"]
-    assert found.row(1) == expected
-    # Where the log has them, a connect that is missing says that it failed.
-    lists["connect"] = pl.Series(["1", "-"])
-    refused = normalise.upstream(lists, 1).get_column("forwarded")[1]
-    assert refused is (expected[0] is not None)
 
 
 def test_attributes_are_json_whatever_they_hold() -> None:

@@ -1,0 +1,125 @@
+"""Reads upstream times, peers and answers of access records, nginx's lists among them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import polars as pl
+
+# Lengths and statuses that do not tell of an answer: nothing, gone, failed, too late.
+_PROXYS: Final = ("0", "499", "502", "504")
+
+_TIMES: Final = ("connect", "header", "response")
+
+
+def read(lists: Mapping[str, pl.Series], scale: float = 1000) -> pl.DataFrame:
+    """Give the last times (ms), `upstream_hops`, `forwarded` and the lists as logged.
+
+    `lists` has connect, header and response, as far as the log has them, and perhaps
+    peer: who was tried, and answered: statuses or lengths of what upstreams answered.
+    They are split at `, ` and ` : ` only: addresses and ports hold `:` as well. Without
+    connect times a peer that gave no header may have been reached or not: `forwarded`
+    is null.
+    """
+    logged = pl.DataFrame({part: one.cast(pl.String) for part, one in lists.items()})
+    answered = logged.get_column("answered") if "answered" in lists else None
+    if len(logged.columns) > 1:
+        logged = logged.drop("answered", strict=False)
+    size, present = len(logged), [part for part in _TIMES if part in logged.columns]
+    reached = [part for part in ("connect", "header") if part in present]
+    times = logged.select(
+        (pl.col(present).cast(pl.Float64, strict=False) * scale).round(6)
+    )
+    # Nearly all lines have one upstream and three numbers: only the others are read.
+    odd = pl.int_range(size, dtype=pl.UInt32, eager=True)
+    if present:
+        lacking = times.select(pl.any_horizontal(pl.all().is_null())).to_series()
+        odd = lacking.arg_true()
+    known = True if reached else None
+    columns: dict[str, pl.Series] = {
+        **{part: times.get_column(part) for part in present},
+        "hops": pl.repeat(1, size, eager=True, dtype=pl.Int32),
+        # With a response time alone: a number there also stands for a refusal.
+        "forwarded": pl.repeat(known, size, eager=True, dtype=pl.Boolean),
+    }
+    raw: list[pl.Series] = []
+    if len(odd):
+        few = logged.select(pl.all().gather(odd))
+        mended = _of_odd(few, reached)
+        several = few.select(_several()).to_series()
+        if several.any():
+            joined = few.filter(several)
+            for name, values in _of_lists(joined, reached, scale).items():
+                column = mended.get(name)
+                if column is None:
+                    column = times.get_column(name).gather(odd)
+                mended[name] = column.scatter(several.arg_true(), values)
+            rows = odd.filter(several)
+            keys = {"connect": "uct", "header": "uht", "response": "urt"}
+            raw = [
+                pl.repeat(None, size, eager=True, dtype=pl.String)
+                .scatter(rows, joined.get_column(part))
+                .alias(keys[part])
+                for part in present
+            ]
+        for name, values in mended.items():
+            columns[name] = columns[name].scatter(odd, values)
+    if answered is not None:
+        some = answered.to_frame("a").select(_answers(pl.col("a"))).to_series()
+        columns["forwarded"] = (
+            columns["forwarded"].clone().scatter(some.arg_true(), True)
+        )
+    result = {f"upstream_{part}_ms": columns[part] for part in present}
+    result["upstream_hops"] = columns["hops"]
+    result["forwarded"] = columns["forwarded"]
+    return pl.DataFrame(result | {column.name: column for column in raw})
+
+
+def _answers(logged: pl.Expr) -> pl.Expr:
+    """Tell where an upstream answered; the proxy itself writes what `_PROXYS` has."""
+    numbers = logged.str.extract_all(r"\d+")
+    mine = pl.element().is_in(_PROXYS)
+    return numbers.list.eval(~mine).list.any().fill_null(value=False)
+
+
+def _several() -> pl.Expr:
+    return pl.any_horizontal(pl.all().str.contains(", | : ").fill_null(value=False))
+
+
+def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series]:
+    """Give hops and forwarded of lines that lack one of the times."""
+    silent = pl.all_horizontal(pl.all().is_in(["-", ""]) | pl.all().is_null())
+    some: pl.Expr = pl.when(silent).then(pl.lit(value=False))
+    if reached:
+        numbers = pl.col(reached).cast(pl.Float64, strict=False).is_not_null()
+        some = pl.any_horizontal(numbers)
+        if "peer" in logged.columns and "connect" not in reached:
+            some = pl.when(some | silent).then(some)
+    both = logged.select(hops=(~silent).cast(pl.Int32), forwarded=some)
+    return dict(zip(both.columns, both, strict=True))
+
+
+def _of_lists(
+    logged: pl.DataFrame, reached: Sequence[str], scale: float
+) -> dict[str, pl.Series]:
+    """Give what `upstream` gives, for lines that name several upstreams."""
+    # A state without a peer prints nothing before " : ".
+    item = pl.element().filter(pl.element() != "")
+    numbers = logged.select(
+        pl.all()
+        .str.replace_all(" : ", ", ", literal=True)
+        .str.split(", ")
+        .list.eval(item.cast(pl.Float64, strict=False))
+    )
+    found = {
+        part: (pl.col(part).list.last() * scale).round(6)
+        for part in numbers.columns
+        if part in _TIMES
+    }
+    found["hops"] = pl.max_horizontal(pl.all().list.len()).cast(pl.Int32)
+    if reached:
+        some = pl.any_horizontal(
+            pl.col(part).list.drop_nulls().list.len() > 0 for part in reached
+        )
+        found["forwarded"] = some.fill_null(value=False)
+    columns = numbers.select(**found)
+    return dict(zip(columns.columns, columns, strict=True))
