@@ -22,6 +22,7 @@ from faultlayer import (
 )
 from faultlayer.case import Case, CaseWriter
 from faultlayer.classify import Classifier
+from faultlayer.clocks.wishes import Wishes
 from faultlayer.parse import Definitions, Detection, ParseOptions, SourceResult
 
 T = TypeVar("T")
@@ -67,6 +68,7 @@ class AnalyzeOptions:
     command: str = ""
     definitions: Definitions | None = None
     limits: find.Limits | None = None
+    clocks: Wishes | None = None
 
 
 def analyze(
@@ -103,6 +105,7 @@ def analyze(
                 assets.builtin("queries"),
                 _timing(definitions),
                 writer.spill,
+                options.clocks,
             )
             classifier.run(progress.step)
             assumed = classifier.assumed()

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from faultlayer import database, queries, schema
 from faultlayer.clocks import tie
+from faultlayer.clocks.wishes import Wishes
 from faultlayer.queries import Query
 
 #: Views numbered below this read events as logged; those above, corrected ones.
@@ -122,11 +123,13 @@ class Classifier:
         definitions: Traversable,
         timing: pa.Table | None,
         spill: Path | None = None,
+        wishes: Wishes | None = None,
     ) -> None:
         self._con = con
         self._spill = spill or case_dir
         self._dir = case_dir
         self._timing = timing
+        self._wishes = wishes or Wishes()
         self._views = queries.load(definitions, "views")
         self._conditions = queries.load(definitions, "conditions")
         self._rules = queries.load(definitions, "rules")
@@ -151,7 +154,7 @@ class Classifier:
         con.execute(_PARSED)
         con.register("timing_table", self._timing)
         con.execute("CREATE OR REPLACE TEMP TABLE timing AS FROM timing_table")
-        clocks = tie.tie(con)
+        clocks = tie.tie(con, self._wishes)
         pq.write_table(clocks, self._dir / "clocks.parquet", compression="zstd")
         database.attach_views(con, self._dir)
         database.settle_clocks(con)

@@ -12,6 +12,7 @@ from faultlayer.clocks import moments, siblings
 from faultlayer.clocks.bounds import Bounds, Role
 from faultlayer.clocks.clock import Clock, Segment, constant
 from faultlayer.clocks.estimate import segments
+from faultlayer.clocks.wishes import Wishes
 
 #: Shared requests and agreement below which a tie is called weak.
 FEW_PAIRS = 3
@@ -19,18 +20,21 @@ GOOD_SUPPORT = 0.8
 POOR_SUPPORT = 0.6
 
 
-def tie(con: duckdb.DuckDBPyConnection) -> pa.Table:
+def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> pa.Table:
     """Give the clocks of the case as a table of `schema.CLOCKS`.
 
     Reads `sources`, `parsed` and `timing` of the connection (see `Bounds`).
     """
     clocks = _known(con)
-    reference = _reference(clocks)
+    names = _paths(con)
+    told = wishes.told(names)
+    chosen = wishes.chosen(names)
+    reference = chosen or _reference(clocks)
     tied: dict[str, Clock] = {}
     if reference is not None:
-        tied[reference] = Clock(
-            reference, "reference", "most requests", (constant(0, 0, 0),)
-        )
+        method = "as told" if chosen else "most requests"
+        tied[reference] = Clock(reference, "reference", method, (constant(0, 0, 0),))
+        tied |= {name: one for name, one in told.items() if name != reference}
         _spread(con, tied, clocks, reference)
     waiting = [name for name in clocks if name not in tied]
     for clock in siblings.borrow(con, tied, waiting):
@@ -56,6 +60,15 @@ class _Known:
     @property
     def role(self) -> Role:
         return "access" if self.exchanges else "inner"
+
+
+def _paths(con: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
+    """Give the clocks with the paths of their sources."""
+    rows = con.execute(
+        "SELECT clock_id, list(path ORDER BY path) FROM sources"
+        " WHERE clock_id IS NOT NULL AND events > 0 GROUP BY clock_id"
+    ).fetchall()
+    return dict(rows)
 
 
 def _known(con: duckdb.DuckDBPyConnection) -> dict[str, _Known]:

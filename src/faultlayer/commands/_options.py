@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from faultlayer.clocks import wishes
+from faultlayer.clocks.wishes import Wishes
 from faultlayer.detect import Definitions
 from faultlayer.errors import DefinitionError, Location, UsageError
 from faultlayer.summary import Values
@@ -15,6 +17,8 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
     "case": str,
     "formats": str,
     "source": dict,
+    "clock": dict,
+    "reference": str,
     "workers": int,
     "memory": str,
     "strict": bool,
@@ -32,6 +36,7 @@ class Options:
     case: Path
     formats: Path | None
     overrides: tuple[tuple[str, str], ...]
+    clocks: Wishes
     workers: int | None
     memory: str | None
     strict: bool
@@ -68,6 +73,13 @@ def read(given: Mapping[str, Any]) -> Options:
         overrides=(
             *(_override(text) for text in given["overrides"]),
             *((str(glob), str(name)) for glob, name in file.get("source", {}).items()),
+        ),
+        clocks=wishes.read(
+            (
+                *(f"{glob}={how}" for glob, how in file.get("clock", {}).items()),
+                *given["clocks"],
+            ),
+            given["reference"] or file.get("reference"),
         ),
         workers=given["workers"] or file.get("workers"),
         memory=given["memory"] or file.get("memory"),

@@ -28,6 +28,16 @@ import click
     metavar="PATH",
     help="A format of your own, or a folder of them; asked before the built-in ones.",
 )
+@click.option(
+    "--clock",
+    "clocks",
+    multiple=True,
+    metavar="GLOB=OFFSET",
+    help="What a clock is ahead, such as +8h, -1.3s, UTC+8; keep: as logged.",
+)
+@click.option(
+    "--reference", metavar="GLOB", help="The clock by which the others are corrected."
+)
 @click.option("--workers", type=click.IntRange(1), help="Threads; default: up to 4.")
 @click.option("--memory", metavar="SIZE", help="Memory for the SQL part, such as 2GB.")
 @click.option("--strict", is_flag=True, help="Exit 3 when evidence is incomplete.")
@@ -69,6 +79,7 @@ def command(paths: tuple[str, ...], *, kind: str, **given: Any) -> None:
             options.case,
             AnalyzeOptions(
                 overrides=options.overrides,
+                clocks=options.clocks,
                 workers=options.workers,
                 memory=options.memory,
                 command=" ".join(["faultlayer", *sys.argv[1:]]),
