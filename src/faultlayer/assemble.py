@@ -31,10 +31,12 @@ class Pool:
 class Assembly:
     """Turns physical lines into event rows and rejects."""
 
-    def __init__(self, detection: Detection, definitions: Definitions) -> None:
+    def __init__(
+        self, detection: Detection, definitions: Definitions, year: int
+    ) -> None:
         self._detection = detection
         self._definitions = definitions
-        self._unwrapper = unwrap.Unwrapper(detection.around)
+        self._unwrapper = unwrap.Unwrapper(detection.around, year, detection.local_us)
         self._wrapped = detection.around is not None
         self._rest: pl.DataFrame | None = None
         self._tables = detect.tables_of(detection, definitions)

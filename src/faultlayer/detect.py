@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -55,6 +55,7 @@ class Detection:
     `first_ts`: its first stamp; `dated`: that stamp has a year. `zones`: us to add to
     naive stamps of a stream, from the wrapper's stamps. `tables`: the format by whose
     header the lines of a stream are read. `layers`: of streams of unknown programs.
+    `local_us`: to add to stamps of a wrapper that have no zone; None: not known.
     """
 
     wrapper: str | None
@@ -68,6 +69,7 @@ class Detection:
     tables: Mapping[str, str] = field(default_factory=dict)
     layers: Mapping[str, str] = field(default_factory=dict)
     around: Peel | None = None
+    local_us: int | None = None
     document: Document | None = None
 
     def choices(self, stream: str) -> tuple[Choice, ...]:
@@ -165,6 +167,7 @@ def choose(
         {stream: len(text) for stream, (_, text) in parts.items()},
         forced=forced is not None,
     )
+    local_us = _local_zone(ranked, parts) if around else None
     for stream, scores in ranked.items():
         part, text = parts[stream]
         choices[stream] = tuple(
@@ -178,7 +181,7 @@ def choose(
         ]
         found = _first_stamp(scores, text)
         if found is not None:
-            zone = _zone(scores[0], part, text) if around else None
+            zone = _zone(scores[0], part, text, local_us) if around else None
             if zone is not None:
                 zones[stream] = zone
             if first is None or (found[1] and not first[1]):
@@ -200,6 +203,7 @@ def choose(
         tables=tables_,
         layers=_layers(ranked, parts, path, definitions),
         around=around,
+        local_us=local_us,
     )
 
 
@@ -255,7 +259,7 @@ def tables_of(detection: Detection, definitions: Definitions) -> Tables:
 
 def _outer_stamp(logical: pl.DataFrame) -> tuple[datetime, bool] | None:
     """Give the first stamp that a wrapper has, and whether it has a year."""
-    outer = logical.get_column("outer").drop_nulls()
+    outer = logical.filter("outer_zoned").get_column("outer")
     if len(outer):
         return outer[0], True
     local = logical.drop_nulls("local")
@@ -317,12 +321,51 @@ def _stamps(format_: Format, text: pl.Series) -> pl.DataFrame:
     return pl.concat(parts).drop_nulls("ts").sort("row")
 
 
-def _zone(score: scoring.Score, part: pl.DataFrame, text: pl.Series) -> int | None:
-    """Give the zone of naive stamps from those of the wrapper."""
-    found = _stamps(score.format, text).filter(~pl.col("zoned"))
+def _pairs(score: scoring.Score, part: pl.DataFrame, text: pl.Series) -> pl.DataFrame:
+    """Give the stamps of lines, with year, zone and stamp of their wrapper as `outer`."""
+    found = _stamps(score.format, text)
     found = found.filter(~stamps.since_start(pl.col("ts"), pl.col("zoned")))
-    outer = part.get_column("outer").gather(found.get_column("row"))
-    pairs = found.with_columns(outer.alias("outer"))
-    ts = pl.when("yearless").then(stamps.nearest_year(pl.col("ts"), pl.col("outer")))
-    naive = pairs.select(ts.otherwise("ts").alias("n")).to_series()
-    return stamps.zone_us(naive, pairs.get_column("outer"))
+    around = part.select("outer", "outer_zoned", "local", "yearless")
+    around = around[found.get_column("row")].rename({"yearless": "outer_yearless"})
+    pairs = found.hstack(around).drop_nulls("outer")
+    # Of two stamps the one with a year tells that of the other.
+    inner, outer = pl.col("ts"), pl.col("outer")
+    bare = pl.col("outer_yearless") & ~pl.col("outer_zoned") & ~pl.col("yearless")
+    return pairs.with_columns(
+        pl.when("yearless")
+        .then(stamps.nearest_year(inner, outer))
+        .otherwise(inner)
+        .alias("ts"),
+        pl.when(bare)
+        .then(stamps.nearest_year(pl.col("local"), inner))
+        .otherwise(outer)
+        .alias("outer"),
+    )
+
+
+def _local_zone(
+    ranked: Mapping[str, list[scoring.Score]],
+    parts: Mapping[str, tuple[pl.DataFrame, pl.Series]],
+) -> int | None:
+    """Give the zone of a wrapper's stamps from those of the lines inside."""
+    found = [
+        _pairs(scores[0], *parts[stream])
+        for stream, scores in ranked.items()
+        if scores and not parts[stream][0].get_column("outer_zoned").all()
+    ]
+    pairs = pl.concat(found) if found else None
+    if pairs is None:
+        return None
+    pairs = pairs.filter(pl.col("zoned") & ~pl.col("outer_zoned"))
+    return stamps.zone_us(pairs.get_column("outer"), pairs.get_column("ts"))
+
+
+def _zone(
+    score: scoring.Score, part: pl.DataFrame, text: pl.Series, local_us: int | None
+) -> int | None:
+    """Give what to add to naive stamps to get those of the wrapper."""
+    pairs = _pairs(score, part, text).filter(~pl.col("zoned"))
+    known = timedelta(microseconds=local_us or 0)
+    outer = pl.when("outer_zoned").then("outer").otherwise(pl.col("outer") + known)
+    outers = pairs.select(outer.alias("outer")).to_series()
+    return stamps.zone_us(pairs.get_column("ts"), outers)

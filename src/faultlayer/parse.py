@@ -181,7 +181,7 @@ class Run:
         self._formats = detection.formats
         self._events = events
         self._rejects = rejects
-        self._assembly = Assembly(detection, definitions)
+        self._assembly = Assembly(detection, definitions, options.year or _YEAR)
         self._timeline = Timeline(options.year or _YEAR, detection.zones)
         self._precisions: dict[int, int] = {}
         self._at: list[pl.Series] = []

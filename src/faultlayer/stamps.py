@@ -11,7 +11,7 @@ _SECOND: Final = 1_000_000
 _HALF_YEAR_US: Final = 180 * 86_400 * _SECOND
 _QUARTER_US: Final = 900 * _SECOND
 # A leap year, so that 29 February can be read before the year is known.
-_BASE_YEAR: Final = 2000
+BASE_YEAR: Final = 2000
 _UNITS: Final = {
     "epoch": _SECOND,
     "epoch_s": _SECOND,
@@ -132,7 +132,7 @@ def _parsed(text: pl.Expr, kind: Spelling) -> pl.Expr:
         # PyTorch writes no zero before the month: 219 is the 19th of February.
         text = text.str.replace(r"^(\d{3})\b", "0$1")
     if not kind.year:
-        text = pl.concat_str(pl.lit(f"{_BASE_YEAR} "), text)
+        text = pl.concat_str(pl.lit(f"{BASE_YEAR} "), text)
         format_ = f"%Y {format_}"
     parsed = text.str.to_datetime(format_, time_unit="us", strict=False)
     if re.search(r"%#?:?z", format_):
@@ -211,9 +211,9 @@ def with_year(ts: pl.Series, yearless: pl.Series, state: Year) -> pl.Series:
     turns = (step < -_HALF_YEAR_US).cast(pl.Int32) - (step > _HALF_YEAR_US).cast(
         pl.Int32
     )
-    years = turns.cum_sum() + (state.year - _BASE_YEAR)
+    years = turns.cum_sum() + (state.year - BASE_YEAR)
     state.last_us = us[-1]
-    state.year = int(years[-1]) + _BASE_YEAR
+    state.year = int(years[-1]) + BASE_YEAR
     moved = pl.DataFrame({"t": ts.gather(rows), "y": years}).select(
         pl.col("t").dt.offset_by(
             pl.concat_str(pl.col("y").cast(pl.String), pl.lit("y"))
@@ -227,7 +227,7 @@ def nearest_year(ts: pl.Expr, outer: pl.Expr) -> pl.Expr:
     moved = [
         ts.dt.offset_by(
             pl.concat_str(
-                (outer.dt.year() - _BASE_YEAR + step).cast(pl.String), pl.lit("y")
+                (outer.dt.year() - BASE_YEAR + step).cast(pl.String), pl.lit("y")
             )
         )
         for step in (-1, 0, 1)

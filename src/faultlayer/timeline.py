@@ -117,7 +117,10 @@ class Timeline:
         moved = ts + pl.duration(microseconds=zone)
         rows = rows.with_columns(
             pl.when(naive & zone.is_not_null()).then(moved).otherwise(ts).alias("ts"),
-            (pl.col("zoned") | (naive & zone.is_not_null())).alias("zoned"),
+            pl.when(naive & zone.is_not_null())
+            .then("outer_zoned")
+            .otherwise("zoned")
+            .alias("zoned"),
         )
         ahead = (outer - ts).dt.total_microseconds()
         refine = (
@@ -130,7 +133,7 @@ class Timeline:
         return rows.with_columns(
             pl.when(use).then(outer).otherwise(ts).alias("ts"),
             pl.when(use).then("outer_us").otherwise("precision").alias("precision"),
-            (pl.col("zoned") | use).alias("zoned"),
+            pl.when(use).then("outer_zoned").otherwise("zoned").alias("zoned"),
         )
 
     def _borrow(self, rows: pl.DataFrame) -> pl.DataFrame:

@@ -7,11 +7,9 @@ import polars as pl
 from faultlayer import normalise
 
 #: What events keep of it as it is.
-KEPT: Final = ("outer_us", "host", "origin", "output")
+KEPT: Final = ("outer_us", "outer_zoned", "host", "origin", "output")
 #: What fills gaps, under a name of its own until then.
-_GAPS: Final = {
-    name: f"_told_{name}" for name in ("severity", "request_id", "local", "yearless")
-}
+_GAPS: Final = {name: f"_told_{name}" for name in ("severity", "request_id")}
 _TROUBLE: Final = ("warning", "error", "critical")
 _IDS: Final = ("request_id", "raw_request_id", "id_parts")
 
@@ -34,19 +32,6 @@ def merged(events: pl.DataFrame) -> pl.DataFrame:
     events = events.with_columns(trouble.alias("severity"))
     if events.get_column("_told_request_id").null_count() < len(events):
         events = _with_ids(events)
-    if events.get_column("_told_local").null_count() < len(events):
-        bare = pl.col("ts").is_null() & pl.col("outer").is_null()
-        bare &= pl.col("_told_local").is_not_null()
-        local = {
-            "ts": pl.col("_told_local"),
-            "precision": pl.col("outer_us"),
-            "zoned": pl.lit(value=False),
-            "yearless": pl.col("_told_yearless"),
-        }
-        events = events.with_columns(
-            pl.when(bare).then(value).otherwise(name).alias(name)
-            for name, value in local.items()
-        )
     return events.drop(*_GAPS.values())
 
 

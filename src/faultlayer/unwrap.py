@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from faultlayer import stamps
 from faultlayer.jsonl import ROW
 from faultlayer.peel import peel
+from faultlayer.stamps import BASE_YEAR, Year
 from faultlayer.wrappers import Wrapper
 
 #: Parts of one line stand at most this many lines apart: what is never ended holds
@@ -41,7 +43,8 @@ LINES: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
     "whole": pl.Boolean,
 }
 #: Further columns of wrapped lines: `family` is the stream without stdout and stderr,
-#: `precision` that of `outer`; `local` a stamp of which zone or year is not known.
+#: `outer_us` the precision of `outer` and `outer_zoned` whether it is UTC; `local` a
+#: stamp of which zone or year is not known.
 TOLD: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
     "family": pl.String,
     "output": pl.String,
@@ -52,6 +55,7 @@ TOLD: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
     "severity": pl.String,
     "request_id": pl.String,
     "outer_us": pl.Int64,
+    "outer_zoned": pl.Boolean,
     "local": pl.Datetime("us"),
     "yearless": pl.Boolean,
 }
@@ -113,10 +117,14 @@ class Unwrapper:
     """Turns physical lines into the lines inside, in their order.
 
     What may still be joined with later lines is held back. Whatever the blocks, the same
-    lines come out.
+    lines come out. `year` and `zone_us` are those of the stamps that have none.
     """
 
-    def __init__(self, around: Peel | None) -> None:
+    def __init__(
+        self, around: Peel | None, year: int = BASE_YEAR, zone_us: int | None = None
+    ) -> None:
+        self._year = Year(year)
+        self._zone_us = zone_us
         self._top = _Level(around) if around is not None else None
         self._ready: pl.DataFrame | None = None
         self._end = 0
@@ -137,7 +145,25 @@ class Unwrapper:
         if low is not None:
             self._ready = rows.filter(pl.col("line") >= low)
             rows = rows.filter(pl.col("line") < low)
-        return rows
+        return self._dated(rows)
+
+    def _dated(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Make outer stamps of those of which zone or year is not told."""
+        known = rows.get_column("outer").is_not_null()
+        rows = rows.with_columns(known.alias("outer_zoned"))
+        local = rows.get_column("local")
+        if local.null_count() == len(local):
+            return rows
+        bare = ~known & local.is_not_null()
+        yearless = bare & rows.get_column("yearless").fill_null(value=False)
+        dated = stamps.with_year(local, yearless, self._year)
+        moved = pl.Series("moved", dated) + timedelta(microseconds=self._zone_us or 0)
+        return rows.with_columns(
+            pl.when(bare).then(moved).otherwise("outer").alias("outer"),
+            (pl.col("outer_zoned") | (bare & (self._zone_us is not None))).alias(
+                "outer_zoned"
+            ),
+        )
 
 
 class _Level:
@@ -302,7 +328,7 @@ class _Level:
         """Settle the stamps: the inner one counts, the outer one repairs it."""
         if both.get_column("outer").null_count() < len(both):
             both = _repaired(both)
-        own = pl.col("_outer").is_not_null()
+        own = pl.col("_outer").is_not_null() | pl.col("_local").is_not_null()
         return both.with_columns(
             pl.coalesce("_outer", "outer").alias("outer"),
             pl.when(own).then("_outer_us").otherwise("outer_us").alias("outer_us"),
