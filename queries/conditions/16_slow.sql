@@ -1,14 +1,15 @@
 -- title: An engine has more to do than it can, or works at a fraction of its speed
 -- layer: model
 -- cause: model.slow
--- known gaps: engines that say nothing of their queue, cache or throughput
+-- known gaps: engines that say nothing of their queue, cache or throughput, while no
+--     monitor shows their GPU throttled
 WITH rated AS (
     SELECT
         progress.*,
         progress.waiting > 0 OR progress.kv_cache_pct > 95 AS crowded,
-        progress.speed < 0.5 * median(progress.speed) OVER (
-            PARTITION BY progress.engine
-        ) AS dragging
+        progress.speed / nullif(
+            median(progress.speed) OVER (PARTITION BY progress.engine), 0
+        ) AS pace
     FROM progress
     -- Whoever does nothing at all is not slow.
     WHERE progress.moving
@@ -17,8 +18,17 @@ WITH rated AS (
 flagged AS (
     SELECT
         rated.*,
-        coalesce(rated.crowded OR rated.dragging, FALSE) AS slow
+        heated.because AS heat,
+        heated.evidence AS heat_evidence,
+        coalesce(
+            rated.crowded
+            OR rated.pace < 0.5
+            -- Less will do while its GPU is throttled.
+            OR (rated.pace < 0.8 AND heated.event_id IS NOT NULL),
+            FALSE
+        ) AS slow
     FROM rated
+    LEFT JOIN heated ON rated.event_id = heated.event_id
 ),
 
 numbered AS (
@@ -48,34 +58,69 @@ runs AS (
         max(numbered.ts_error_us) AS ts_error_us,
         min(numbered.clock_status) AS clock_status,
         bool_or(numbered.crowded) AS crowded,
+        min(numbered.pace) AS pace,
         max(numbered.waiting) AS waiting,
         max(numbered.kv_cache_pct) AS kv_cache_pct,
-        list(numbered.event_id ORDER BY numbered.event_id)[1:20] AS evidence
+        max(numbered.heat) AS heat,
+        list(numbered.event_id ORDER BY numbered.event_id)[1:10] AS evidence,
+        flatten(list(numbered.heat_evidence ORDER BY numbered.event_id))
+            AS heat_evidence
     FROM numbered
     WHERE numbered.slow
     GROUP BY numbered.engine, numbered.run
+),
+
+slowness AS (
+    SELECT
+        runs.engine,
+        runs.ts_start,
+        runs.ts_end,
+        runs.ts_error_us,
+        runs.clock_status,
+        runs.engine || CASE
+            WHEN runs.crowded
+                THEN
+                    ' had up to ' || runs.waiting::BIGINT || ' waiting and its cache '
+                    || round(runs.kv_cache_pct, 1) || ' % full'
+            ELSE
+                ' worked at ' || round(100 * runs.pace)::BIGINT
+                || ' % of its usual speed'
+        END
+        || coalesce('; ' || runs.heat, '') AS because,
+        list_sort(
+            list_distinct(list_concat(runs.evidence, coalesce(runs.heat_evidence, [])))
+        )[1:20] AS evidence
+    FROM runs
+    UNION ALL
+    -- An engine that never tells of its speed: the only one, so that it is its GPU.
+    SELECT
+        gpu_heat.engine,
+        gpu_heat.ts_start,
+        gpu_heat.ts_end,
+        gpu_heat.ts_error_us,
+        gpu_heat.clock_status,
+        gpu_heat.because,
+        gpu_heat.evidence
+    FROM gpu_heat
+    WHERE
+        gpu_heat.only_engine
+        AND NOT EXISTS (SELECT 1 FROM progress)
 )
 
 SELECT
     'model.slow' AS cause,
     'root' AS role,
     'engine' AS scope_kind,
-    runs.engine AS scope,
-    runs.ts_start,
-    runs.ts_end,
-    runs.ts_error_us,
-    runs.clock_status,
-    runs.engine || CASE
-        WHEN runs.crowded
-            THEN
-                ' had up to ' || runs.waiting::BIGINT || ' waiting and its cache '
-                || round(runs.kv_cache_pct, 1) || ' % full'
-        ELSE ' worked at less than half of its speed'
-    END AS because,
-    runs.evidence
-FROM runs
+    slowness.engine AS scope,
+    slowness.ts_start,
+    slowness.ts_end,
+    slowness.ts_error_us,
+    slowness.clock_status,
+    slowness.because,
+    slowness.evidence
+FROM slowness
 SEMI JOIN waits
     ON may_overlap(
         waits.ts_start, waits.ts_end, waits.ts_error_us,
-        runs.ts_start, runs.ts_end, runs.ts_error_us
+        slowness.ts_start, slowness.ts_end, slowness.ts_error_us
     )
