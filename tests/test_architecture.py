@@ -14,7 +14,7 @@ pytestmark = pytest.mark.checkout
 # rows above its own; modules of one row do not import each other. `clocks.*` is every
 # module of the package, which may import each other.
 TIERS = """
-errors format_keys literals schema toml_places
+errors format_keys literals regex_faults schema toml_places
 assets definitions documents durations format_schema frame jsonl masking rotation span stamps wording
 members stored
 decode encodings spill tarfiles zipfiles
@@ -48,7 +48,7 @@ analyze
 lookup summary verify
 dossier
 render
-answers dossier_screen explanation summary_screen
+answers dossier_screen explanation funnel summary_screen
 report
 commands.*
 cli

@@ -123,7 +123,9 @@ def _format(
             index=0,
         )
     layer = reader.text_of(head, "layer")
-    if layer and (layer not in LAYERS or (folder in LAYERS and folder not in {layer, "host"})):
+    if layer and (
+        layer not in LAYERS or (folder in LAYERS and folder not in {layer, "host"})
+    ):
         hint = f"a file in {folder}/ has layer {folder!r}" if folder in LAYERS else ""
         reader.wrong(
             f"layer {layer!r} does not fit",
@@ -147,7 +149,9 @@ def _format(
     extracts = tuple(patterns.extracts(reader, top, trusted=trusted))
     groups = {name for one in read for name in one.pattern.names}
     groups |= {name for extract in extracts for name in extract.names}
-    fields = dict(_fields(reader, top, "fields", groups))
+    # Of a pattern that cannot be read nobody knows the fields.
+    sure = len(read) == len(top.get("pattern", ()))
+    fields = dict(_fields(reader, top, "fields", groups, sure=sure))
     for column in fields:
         if column in _PLACES or column not in {*COLUMNS, *_SPECIAL}:
             reader.wrong(
@@ -169,13 +173,14 @@ def _format(
         weak=reader.flag_of(head, "weak"),
         shares=reader.texts_of(head, "shares"),
         patterns=tuple(one.pattern for one in read),
-        stamps=tuple(_stamps(reader, top, groups)) or joined.stamps(layouts),
+        stamps=tuple(_stamps(reader, top, groups, sure=sure)) or joined.stamps(layouts),
         fields={**joined.fields(layouts, reader, fields), **fields},
-        attrs=dict(_fields(reader, top, "attrs", groups)),
+        attrs=dict(_fields(reader, top, "attrs", groups, sure=sure)),
         raw_json=frozenset(reader.texts_of(head, "raw_json")),
         drop=drop,
         upstream=_upstream(reader, upstream) if upstream else joined.upstream(layouts),
-        reason=dict(_fields(reader, top, "reason", groups)) or joined.reasons(layouts),
+        reason=dict(_fields(reader, top, "reason", groups, sure=sure))
+        or joined.reasons(layouts),
         extracts=extracts,
         pairs=reader.text_of(head, "pairs") or None,
         engine_ids=reader.flag_of(head, "engine_ids"),
@@ -217,7 +222,7 @@ def _table(reader: Reader, top: Mapping[str, Any]) -> Table | None:
 
 
 def _fields(
-    reader: Reader, top: Mapping[str, Any], what: str, groups: set[str]
+    reader: Reader, top: Mapping[str, Any], what: str, groups: set[str], *, sure: bool
 ) -> Iterator[tuple[str, Field]]:
     raw = top.get(what, {})
     if not isinstance(raw, dict):
@@ -230,7 +235,7 @@ def _fields(
         sources = reader.texts_of(table, "from")
         for source in sources:
             for name in names_in(source, groups):
-                if name not in groups:
+                if sure and name not in groups:
                     reader.wrong(
                         f"no pattern has the field {name!r}",
                         column,
@@ -285,12 +290,12 @@ def names_in(source: str, known: Collection[str] = ()) -> list[str]:
 
 
 def _stamps(
-    reader: Reader, top: Mapping[str, Any], groups: set[str]
+    reader: Reader, top: Mapping[str, Any], groups: set[str], *, sure: bool
 ) -> Iterator[Stamp]:
     keys = format_keys.names(format_keys.TIME)
     for nth, table in enumerate(reader.tables_of(top, "time", keys)):
         field = reader.text_of(table, "field")
-        if not set(names_in(field)) <= groups:
+        if sure and not set(names_in(field)) <= groups:
             reader.wrong(
                 f"no pattern has the field {field!r}",
                 "[[time]]",

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from faultlayer import format_keys, schema
+from faultlayer import format_keys, regex_faults, schema
 from faultlayer.compile import (
     JsonShape,
     PatternError,
@@ -114,13 +114,13 @@ def _always(_: str) -> bool:
 def _tell(
     reader: Reader, error: PatternError, table: Mapping[str, Any], key: str, nth: int
 ) -> None:
-    index = getattr(error, "index", None)
+    message, index, hint = str(error), getattr(error, "index", 0), ""
     if key == "regex":
-        found = re.search(r" at position (\d+)", str(error))
-        index = int(found.group(1)) if found else 0
-    reader.wrong(
-        str(error), "[[pattern]]", nth=nth, at=path_of(table, key), index=index or 0
-    )
+        regex = "".join(reader.texts_of(table, key))
+        found = regex_faults.fault(regex, message)
+        message, index, hint = found.message, found.index, found.hint
+    at = path_of(table, key)
+    reader.wrong(message, "[[pattern]]", nth=nth, at=at, index=index, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
