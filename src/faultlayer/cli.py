@@ -24,6 +24,7 @@ COMMANDS = {
     "sql": ("Ask a case with SQL.", "sql"),
     "trace": ("Follow one request through every layer.", "trace"),
     "explain": ("Say why a request got its verdict.", "explain"),
+    "check": ("Go through the layers in order: pass, fail, no evidence.", "check"),
     "formats": ("List, show, test and explain log formats.", "formats"),
     "rules": ("List, show and test the rules behind verdicts.", "rules"),
     "verify": ("Check that a case is whole and unchanged.", "verify"),

@@ -8,7 +8,7 @@ from typing import Literal
 
 from faultlayer.errors import DefinitionError, Location
 
-Group = Literal["macros", "views", "conditions", "rules", "verdicts"]
+Group = Literal["macros", "views", "conditions", "rules", "verdicts", "checks"]
 
 #: Keys that a header may have, and those that it must have.
 KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
@@ -23,6 +23,7 @@ KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"title", "layer", "cause", "role", "precedence", "known gaps"}),
     ),
     "verdicts": (frozenset({"title", "store"}), frozenset({"title"})),
+    "checks": (frozenset({"title"}), frozenset({"title"})),
 }
 
 #: What a condition and a rule must return: name and type as DuckDB prints it.

@@ -1,0 +1,50 @@
+"""`faultlayer check`: the funnel, a triage of half a minute."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+
+def _moment(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> datetime | None:
+    """Read a time of a window; without a zone it is UTC, as all times of a case."""
+    del ctx
+    if value is None:
+        return None
+    try:
+        read = datetime.fromisoformat(value)
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is no time; for example 2026-11-30T14:02", param=param
+        ) from None
+    return read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
+
+
+@click.command("check")
+@click.argument("case", type=click.Path(path_type=Path))
+@click.option("--since", callback=_moment, metavar="TIME", help="Only from TIME on.")
+@click.option("--until", callback=_moment, metavar="TIME", help="Only up to TIME.")
+@click.option("--format", "kind", type=click.Choice(["text", "json"]), default="text")
+def command(
+    case: Path, since: datetime | None, until: datetime | None, kind: str
+) -> None:
+    """Go through the layers of CASE in order: model, harness, quota.
+
+    Each check says pass, fail or no evidence; the first layer that fails is where to
+    begin, since it may be the reason for what fails below it.
+
+    Example: faultlayer check ./faultlayer-case --since 2026-11-30T14:00
+    """
+    from faultlayer import funnel, render
+    from faultlayer.case import open_case
+    from faultlayer.summary import plain
+
+    values = funnel.gather(open_case(case), since, until)
+    if kind == "json":
+        click.echo(json.dumps(plain(values), ensure_ascii=False, indent=2))
+        return
+    screen = render.console()
+    render.put(screen, funnel.screen(values, screen.width))

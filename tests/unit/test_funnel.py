@@ -1,0 +1,87 @@
+"""The checks of the funnel: in order, complete, and honest about what no log tells."""
+
+import re
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from faultlayer import assets, funnel, queries
+from faultlayer.analyze import AnalyzeOptions, analyze
+from faultlayer.case import Case
+
+ROOT = Path(__file__).parents[2]
+QUERIES = assets.builtin("queries")
+
+
+@pytest.fixture(scope="module")
+def engine_death(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """Analyze the sample in which an engine dies."""
+    folder = tmp_path_factory.mktemp("funnel") / "case"
+    logs = str(ROOT / "sample_logs" / "engine_death" / "logs")
+    return analyze([logs], folder, AnalyzeOptions(workers=1))
+
+
+def results(case: Case, until: datetime | None = None) -> dict[str, str]:
+    """Give the result of each check by its title."""
+    checks = funnel.gather(case, until=until)["checks"]
+    return {check["title"]: check["result"] for check in checks}
+
+
+def test_a_dead_engine_fails_the_first_layer(engine_death: Case) -> None:
+    """Where to begin is the engine; the request named is one of its victims."""
+    values = funnel.gather(engine_death)
+    first = values["checks"][0]
+    assert (first["title"], first["result"]) == ("engines are alive", "fail")
+    assert first["failed_attempts"] > 0
+    assert values["start"] == "model"
+    shown = "\n".join(str(line) for line in funnel.screen(values, 100))
+    assert "begin with model" in shown
+    assert first["example"] in shown
+
+
+def test_what_no_log_tells_is_said(tmp_path: Path) -> None:
+    """With the log of the edge alone nobody knows of engines, GPUs and pools."""
+    logs = str(ROOT / "sample_logs" / "engine_death" / "logs" / "nginx")
+    found = results(analyze([logs], tmp_path / "case", AnalyzeOptions(workers=1)))
+    assert found["GPUs are healthy"] == "no evidence"
+    assert found["pools have something left"] == "no evidence"
+    assert found["plugins answer"] == "pass"
+
+
+def test_before_the_outage_nothing_fails(engine_death: Case) -> None:
+    """A window that ends before the first failure passes or is blind."""
+    early = datetime(2000, 1, 1)  # noqa: DTZ001
+    assert "fail" not in results(engine_death, early).values()
+    values = funnel.gather(engine_death, until=early)
+    assert values["start"] is None
+    assert "no check fails" in str(list(funnel.screen(values, 100))[-1])
+
+
+def test_every_cause_belongs_to_one_check() -> None:
+    """No cause that a rule or condition can name is counted twice."""
+    (query,) = queries.load(QUERIES, "checks")
+    listed = query.statement.split("AS listed")[0]
+    rows = re.findall(
+        r"'(model|harness|quota)', \d+, '[^']+',\s+('.*?\)'|NULL)", listed, re.DOTALL
+    )
+    assert len(rows) == len(re.findall(r"'(?:model|harness|quota)', \d+,", listed))
+    patterns = [
+        (layer, "".join(re.findall(r"'([^']*)'", causes))) for layer, causes in rows
+    ]
+    causes = {
+        one.header["cause"]
+        for group in ("rules", "conditions")
+        for one in queries.load(QUERIES, group)
+    }
+    named = queries.load(QUERIES, "views")
+    (table,) = (one for one in named if one.name == "named_causes")
+    causes |= set(re.findall(r"'(model\.\w+)'", table.statement))
+    for cause in causes - {"*"}:
+        layer, _, name = cause.partition(".")
+        taken = [
+            pattern
+            for its, pattern in patterns
+            if its == layer and pattern and re.fullmatch(pattern, name)
+        ]
+        assert len(taken) <= 1, cause
