@@ -150,6 +150,31 @@ def test_an_own_format_goes_before_a_built_in_one(tmp_path: Path) -> None:
     assert sources.item(0, "format") == "own"
 
 
+def test_a_wrapper_of_ones_own_is_used_and_proved(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It lies in the same folder; a wrong one is told with its place."""
+    file = tmp_path / "own" / "shipper.toml"
+    file.parent.mkdir()
+    text = (
+        '[wrapper]\nname = "shipper"\ntitle = "our shipper"\n'
+        "regex = '@@(?P<time>\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z) (?P<host>\\S+) (?P<text>.*)'\n"
+        "[[sample]]\nline = '@@2026-11-30T05:22:41.250Z gw-1 x'\n"
+        "expect = { host = 'gw-1', text = 'x' }\n[[reject]]\nline = 'x'\n"
+    )
+    file.write_text(text)
+    line = '192.0.2.7 - - [30/Nov/2026:05:26:44 +0000] "GET /x HTTP/1.1" 200 8 "-" "c"'
+    (tmp_path / "a.log").write_text(f"@@2026-11-30T05:26:44.250Z gw-1 {line}\n" * 3)
+    arguments = [str(tmp_path / "a.log"), "--formats", str(file.parent)]
+    events, sources = analyzed(tmp_path, *arguments)
+    assert sources.item(0, "wrapper") == "shipper"
+    assert (len(events), sources.item(0, "format")) == (3, "nginx_combined")
+    capfd.readouterr()
+    file.write_text(text.replace("host = 'gw-1'", "host = 'gw-2'"))
+    assert run(["formats", "test", str(file)]) == 7
+    assert "shipper.toml:7:20: host is 'gw-1', not 'gw-2'" in capfd.readouterr().out
+
+
 def test_a_wrong_format_of_ones_own_stops_the_run(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from math import isclose
 from typing import Any, Final
@@ -13,7 +13,7 @@ from faultlayer import blowup, near, parse, rivals
 from faultlayer.blocks import Block
 from faultlayer.definitions import Reader, in_order
 from faultlayer.detect import Definitions, Detection
-from faultlayer.errors import DefinitionError, Location
+from faultlayer.errors import DefinitionError
 from faultlayer.find import Source
 from faultlayer.formats import Format, Sample
 from faultlayer.lines import lines_of
@@ -277,30 +277,33 @@ def wrapper_problems(
     wrapper: Wrapper, definitions: Definitions
 ) -> list[DefinitionError]:
     """Give what is wrong with a wrapper's samples and look-alikes."""
-    found: list[str] = []
-    for sample in wrapper.samples:
-        line = str(sample.get("line", ""))
+    reader = Reader(wrapper.path, wrapper.text)
+    return in_order(
+        [
+            reader.problem(one.message, at=one.at, index=one.index, hint=one.hint)
+            for one in _wrapper_faults(wrapper, definitions)
+        ]
+    )
+
+
+def _wrapper_faults(wrapper: Wrapper, definitions: Definitions) -> Iterator[Fault]:
+    for number, sample in enumerate(wrapper.samples):
+        here: Path = ("sample", number)
+        line = pl.Series([str(sample.get("line", ""))])
         for other in definitions.wrappers:
-            takes = bool(len(peel(pl.Series([line]), other)))
-            if other.name == wrapper.name and not takes:
-                found.append("it does not take its own sample")
-            elif other.name != wrapper.name and takes and other.sure:
-                found.append(f"{other.name} takes its sample too")
+            if other.name != wrapper.name and other.sure and len(peel(line, other)):
+                yield Fault(f"{other.name} takes its sample too", (*here, "line"), 0)
+        peeled = peel(line, wrapper)
+        if not len(peeled):
+            yield Fault("it does not take its own sample", (*here, "line"), 0)
+            continue
+        row = peeled.row(0, named=True)
         expect: Mapping[str, object] = sample.get("expect", {})
-        peeled = peel(pl.Series([line]), wrapper)
-        if len(peeled):
-            row = peeled.row(0, named=True)
-            found += [
-                f"{key} is {row.get(key)!r}, not {value!r}"
-                for key, value in expect.items()
-                if row.get(key) != value
-            ]
-    found += [
-        f"it takes a line that it must not: {line[:60]}"
-        for line in _takes(wrapper, wrapper.rejects)
-    ]
-    return [DefinitionError(message, at=Location(wrapper.path)) for message in found]
-
-
-def _takes(wrapper: Wrapper, lines: Sequence[str]) -> list[str]:
-    return [line for line in lines if len(peel(pl.Series([line]), wrapper))]
+        for key, value in expect.items():
+            if row.get(key) != value:
+                message = f"{key} is {row.get(key)!r}, not {value!r}"
+                yield Fault(message, (*here, "expect", key), 0)
+    for number, reject in enumerate(wrapper.rejects):
+        if len(peel(pl.Series([reject]), wrapper)):
+            message = f"it takes a line that it must not: {reject[:60]}"
+            yield Fault(message, ("reject", number, "line"), 0)

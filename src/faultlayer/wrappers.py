@@ -67,7 +67,7 @@ def load(root: Traversable) -> list[Wrapper]:
     for file in sorted(files, key=lambda one: one.name):
         if file.name.endswith(".toml"):
             reader = Reader(f"parsers/wrappers/{file.name}", file.read_text("utf-8"))
-            wrapper = _wrapper(reader)
+            wrapper = read(reader)
             problems += reader.problems
             if wrapper:
                 found.append(wrapper)
@@ -75,7 +75,8 @@ def load(root: Traversable) -> list[Wrapper]:
     return found
 
 
-def _wrapper(reader: Reader) -> Wrapper | None:
+def read(reader: Reader) -> Wrapper | None:
+    """Read one wrapper file; what is wrong is in the reader, and then it is no wrapper."""
     raw = reader.parsed()
     if raw is None:
         return None

@@ -8,8 +8,10 @@ from typing import Any
 
 from faultlayer.clocks import wishes
 from faultlayer.clocks.wishes import Wishes
+from faultlayer.commands import _limits
 from faultlayer.detect import Definitions
 from faultlayer.errors import DefinitionError, Location, UsageError
+from faultlayer.members import Limits
 from faultlayer.summary import Values
 
 _LAYERS = ("model", "harness", "quota", "client", "undetermined")
@@ -23,6 +25,7 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
     "memory": str,
     "strict": bool,
     "fail-on": (str, list),
+    **_limits.KEYS,
 }
 _BROKEN = 1
 _INCOMPLETE = 3
@@ -42,6 +45,7 @@ class Options:
     strict: bool
     fail_on: tuple[str, ...]
     quiet: bool
+    limits: Limits
 
     def definitions(self) -> Definitions | None:
         """Give the built-in definitions and the user's, or None when he has none.
@@ -86,6 +90,7 @@ def read(given: Mapping[str, Any]) -> Options:
         strict=given["strict"] or file.get("strict", False),
         fail_on=tuple(_condition(text) for text in (*given["fail_on"], *fail_on)),
         quiet=given["quiet"],
+        limits=_limits.read(given, file),
     )
 
 
@@ -110,10 +115,12 @@ def incomplete(values: Values) -> list[str]:
     open_causes = [c for c in values["causes"] if c["layer"] == "undetermined"]
     strange = [s["path"] for s in sources if not s["events"] and s["rejects"]]
     damaged = [s["path"] for s in sources if s["problems"]]
+    lost = list(dict.fromkeys(item["path"] for item in values["lost"]))
     return [
         text
         for found, text in (
             (strange, f"not recognised: {', '.join(strange)}"),
+            (lost, f"not read: {', '.join(lost)}"),
             (damaged, f"damaged: {', '.join(damaged)}"),
             (untied, f"clocks untied: {', '.join(untied)}"),
             (

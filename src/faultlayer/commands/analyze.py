@@ -40,6 +40,29 @@ import click
 )
 @click.option("--workers", type=click.IntRange(1), help="Threads; default: up to 4.")
 @click.option("--memory", metavar="SIZE", help="Memory for the SQL part, such as 2GB.")
+@click.option(
+    "--max-unpacked",
+    metavar="SIZE",
+    help="Most that archives may unpack to in all; default 100GB.",
+)
+@click.option(
+    "--max-ratio",
+    type=click.FloatRange(1),
+    metavar="N",
+    help="Most that a file of over 1 GB unpacked may be larger than packed; default 200.",
+)
+@click.option(
+    "--max-members",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Most members of an archive; default 20000.",
+)
+@click.option(
+    "--max-depth",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Most archives in archives; default 5.",
+)
 @click.option("--strict", is_flag=True, help="Exit 3 when evidence is incomplete.")
 @click.option(
     "--fail-on",
@@ -57,8 +80,9 @@ import click
 def command(paths: tuple[str, ...], *, kind: str, **given: Any) -> None:
     """Read the logs at PATH..., find out what failed and why, and write a case.
 
-    PATH may be a file, a folder, a glob, a compressed file, or - for stdin. Nothing needs
-    to be configured; what is recognised and what not is said at the end.
+    PATH may be a file, a folder, a glob, an archive (tar, zip), a compressed file, or -
+    for stdin. Nothing needs to be configured; what is recognised and what not is said at
+    the end.
 
     Example: faultlayer analyze logs/ --fail-on model
     """
@@ -83,6 +107,7 @@ def command(paths: tuple[str, ...], *, kind: str, **given: Any) -> None:
                 workers=options.workers,
                 memory=options.memory,
                 command=" ".join(["faultlayer", *sys.argv[1:]]),
+                limits=options.limits,
                 definitions=options.definitions(),
             ),
             bar,

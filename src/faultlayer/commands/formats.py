@@ -174,15 +174,14 @@ def test(path: Path | None) -> None:
     definitions = parse.load_definitions(prove=path is None)
     if path is None:
         problems = prove.problems(definitions)
-        own = list(definitions.formats)
+        count = len(definitions.formats)
     else:
         from faultlayer.commands import _own_formats
 
-        own, problems = _own_formats.read(path)
-        definitions = _own_formats.among(definitions, own)
-        for one in own:
-            problems += prove.problems_of(one, definitions, own=True)
-            remarks += notes.notes_of(one)
+        own = _own_formats.read(path)
+        problems = _own_formats.problems_of(own, _own_formats.among(definitions, own))
+        remarks += [note for one in own.formats for note in notes.notes_of(one)]
+        count = len(own.formats) + len(own.wrappers)
     for problem in in_order(problems):
         _echo(str(problem))
     for remark in in_order(remarks):
@@ -193,7 +192,6 @@ def test(path: Path | None) -> None:
             f"{len(problems)} {noun} in the formats",
             hint="faultlayer formats explain LINE says how far a pattern gets",
         )
-    count = len(own)
     click.echo(f"{count} {'format' if count == 1 else 'formats'}, no problem")
 
 
