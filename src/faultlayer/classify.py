@@ -37,7 +37,7 @@ SELECT
     events_raw.source_id,
     sources.clock_id,
     events_raw.ts_raw,
-    events_raw.ts_precision_us,
+    greatest(events_raw.ts_precision_us, grains.grain_us) AS ts_precision_us,
     events_raw.borrowed,
     events_raw.layer,
     events_raw.kind,
@@ -49,7 +49,27 @@ SELECT
     events_raw.client
 FROM events_raw
 INNER JOIN sources ON events_raw.source_id = sources.source_id
+LEFT JOIN grains ON sources.clock_id = grains.clock_id
 LEFT JOIN aliases ON events_raw.request_id = aliases.alias
+"""
+
+# What a stamp is written with says nothing of what its clock counts: `,000` in every
+# line is a clock of whole seconds. A lonely clock needs no bounds.
+_GRAINS = """
+CREATE OR REPLACE TEMP TABLE grains AS
+SELECT
+    sources.clock_id,
+    CASE
+        WHEN bool_and(epoch_us(events_raw.ts_raw) % 1000000 = 0) THEN 1000000
+        WHEN bool_and(epoch_us(events_raw.ts_raw) % 100000 = 0) THEN 100000
+        WHEN bool_and(epoch_us(events_raw.ts_raw) % 10000 = 0) THEN 10000
+        ELSE 1
+    END AS grain_us
+FROM events_raw
+INNER JOIN sources ON events_raw.source_id = sources.source_id
+WHERE (SELECT count(DISTINCT clock_id) FROM sources) > 1
+GROUP BY sources.clock_id
+HAVING count(events_raw.ts_raw) >= 20
 """
 
 _FINDING = """
@@ -151,6 +171,7 @@ class Classifier:
         con.execute("DROP TABLE aliases")
         database.attach_view(con, self._dir, "aliases")
         tell("clocks")
+        con.execute(_GRAINS)
         con.execute(_PARSED)
         con.register("timing_table", self._timing)
         con.execute("CREATE OR REPLACE TEMP TABLE timing AS FROM timing_table")
