@@ -266,6 +266,20 @@ OTHERS = {
         '%REQ(X-REQUEST-ID)%\\n"}}}}]}\n',
         f"own 2026-11-30T05:22:41.250Z 504 30001 {ID}\n",
     ),
+    "mesh.yaml": (
+        "data:\n  mesh: |-\n    accessLogFile: /dev/stdout\n"
+        '    accessLogFormat: "own %START_TIME% %RESPONSE_CODE% %DURATION% '
+        '%REQ(X-REQUEST-ID)%\\n"\n',
+        f"own 2026-11-30T05:22:41.250Z 504 30001 {ID}\n",
+    ),
+    "bootstrap.yaml": (
+        "access_log:\n- name: envoy.access_loggers.file\n  typed_config:\n"
+        "    log_format:\n      json_format:\n        at: '%START_TIME%'\n"
+        '        code: "%RESPONSE_CODE%"\n        took: "%DURATION%"  # ms\n'
+        "        req:\n          id: '%REQ(X-REQUEST-ID)%'\n    path: /dev/stdout\n",
+        '{"at":"2026-11-30T05:22:41.250Z","code":"504","took":"30001",'
+        '"req":{"id":"' + ID + '"}}\n',
+    ),
 }
 
 

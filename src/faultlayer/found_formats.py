@@ -1,8 +1,7 @@
 """Finds configurations among the logs, and reads the formats that they give to logs."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -11,7 +10,7 @@ from faultlayer import patterns
 from faultlayer.blocks import open_source
 from faultlayer.compile import PatternError, Plan
 from faultlayer.detect import Definitions
-from faultlayer.dialects import apache, envoy, haproxy, nginx_conf
+from faultlayer.dialects import apache, envoy, envoy_conf, haproxy, nginx_conf
 from faultlayer.dialects.template import Layout
 from faultlayer.errors import SourceError
 from faultlayer.find import Source
@@ -32,7 +31,6 @@ _APACHE: Final = re.compile(
 _HAPROXY: Final = re.compile(
     r'(?m)^[ \t]*log-format[ \t]+(?:"((?:[^"\\]|\\.)*)"|((?:\\ |\S)+))'
 )
-_ENVOY: Final = ("json_format", "typed_json_format", "text_format", "inline_string")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,29 +146,13 @@ def _layouts(path: str, text: str) -> Iterator[tuple[str, str, int, Layout]]:
         except PatternError:
             continue
         yield "haproxy", "", line, layout
-    if path.endswith(".json") and any(f'"{key}"' in text for key in _ENVOY):
-        try:
-            whole = json.loads(text)
-        except ValueError:
-            return
-        for format_ in _envoy_formats(whole):
+    if path.endswith((".json", ".yaml", ".yml")):
+        for line, format_ in envoy_conf.formats(text):
             try:
                 layout = envoy.layout(format_)
             except PatternError:
                 continue
-            yield "envoy", "", 1, layout
-
-
-def _envoy_formats(whole: object) -> Iterator[str | Mapping[str, object]]:
-    if isinstance(whole, Mapping):
-        for key, value in whole.items():
-            if key in _ENVOY and isinstance(value, str | Mapping) and "%" in str(value):
-                yield value
-            else:
-                yield from _envoy_formats(value)
-    elif isinstance(whole, list):
-        for value in whole:
-            yield from _envoy_formats(value)
+            yield "envoy", "", line, layout
 
 
 def _known(definitions: Definitions) -> set[object]:

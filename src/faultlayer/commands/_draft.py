@@ -1,13 +1,22 @@
 """What `formats new` was given: notations and logs, made into shapes of a draft."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from faultlayer import drafting, guess
 from faultlayer.compile import PatternError
 from faultlayer.detect import Definitions, clean
-from faultlayer.dialects import apache, envoy, haproxy, nginx_conf, python_logging
+from faultlayer.dialects import (
+    apache,
+    envoy,
+    envoy_conf,
+    haproxy,
+    nginx_conf,
+    python_logging,
+)
 from faultlayer.dialects.template import Layout
 from faultlayer.draft_text import Head, Shape, cut, string, texts
 from faultlayer.errors import DefinitionError, SourceError, UsageError
@@ -100,10 +109,15 @@ def _nginx(one: nginx_conf.LogFormat) -> Shape:
     return Shape(_name(one.name), tuple(keys), layout.example, layout)
 
 
-def of_envoy(text: str) -> Shape:
-    """Give the shape of an Envoy format."""
-    layout = _layout("Envoy format", lambda: envoy.layout(text))
-    return Shape("line", (_key("envoy_format", text),), layout.example, layout)
+def of_envoy(text: str) -> Iterator[Shape]:
+    """Give the shape of an Envoy format, or those of a whole configuration."""
+    found = [one for _, one in envoy_conf.formats(text)] or [text]
+    for number, one in enumerate(found, 1):
+        layout = _layout("Envoy format", partial(envoy.layout, one))
+        written = one if isinstance(one, str) else json.dumps(one)
+        name = "line" if len(found) == 1 else f"line_{number}"
+        keys = (_key("envoy_format", written),)
+        yield Shape(name, keys, layout.example, layout)
 
 
 def of_haproxy(text: str) -> Shape:
@@ -265,5 +279,9 @@ def _shapes(
         yield from of_nginx([said(one) for one in nginx])
     elif text is not None:
         whole = said(text)
-        makers = {"envoy": of_envoy, "haproxy": of_haproxy, "apache": of_apache}
-        yield of_python(whole, datefmt) if kind == "python" else makers[kind](whole)
+        if kind == "envoy":
+            yield from of_envoy(whole)
+        elif kind == "python":
+            yield of_python(whole, datefmt)
+        else:
+            yield of_haproxy(whole) if kind == "haproxy" else of_apache(whole)
