@@ -360,6 +360,9 @@ def regex_plan(regex: str) -> Plan:
 # ---------------------------------------------------------------- JSON
 
 _JSON_START: Final = re.compile(r"\s*[\[{]")
+# Colours within a value are spelled out, and so only seen when it is read.
+_ESCAPE: Final = r"\\u001[bB]\["
+_COLOUR: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +427,8 @@ def json_plan(shape: JsonShape) -> Plan:
         kept = objects.filter(hit)
         rows = kept.get_column(ROW)
         fields = kept.drop(ROW)
+        if text.str.contains(_ESCAPE).any():
+            fields = fields.with_columns(pl.col(pl.String).str.replace_all(_COLOUR, ""))
         return Match(None if len(kept) == len(text) else rows, fields)
 
     return Plan(match, keys, _JSON_START.match)
