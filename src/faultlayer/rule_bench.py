@@ -29,6 +29,7 @@ LOGS: dict[str, tuple[str, str, str, str]] = {
     "engine-1": ("logs/model/engine-1/model.log", "model", "vllm", "vllm"),
     "kernel": ("logs/host/dmesg", "model", "kernel", "dmesg"),
     "gpu": ("logs/host/gpu_dmon.txt", "model", "gpu", "nvidia_dmon"),
+    "metrics": ("logs/metrics/gateway.prom", "harness", "metrics", "prometheus"),
     "ledger": ("logs/quota/ledger.jsonl", "quota", "quota", "quota_ledger"),
     "balance": ("logs/quota/balance.jsonl", "quota", "quota", "quota_balance"),
     "config": ("logs/config/harness.yaml", "harness", "config", "yaml_config"),
