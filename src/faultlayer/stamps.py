@@ -59,7 +59,7 @@ def spelling(format_: str) -> Spelling:
         precision = 60 * _SECOND
     year = "%Y" in format_ or "%y" in format_
     date = year or "%d" in format_ or "%e" in format_
-    zoned = bool(re.search(r"%#?:?z|Z$", format_))
+    zoned = bool(re.search(r"%#?:?z|Z$|GMT|UTC", format_))
     return Spelling(format_, zoned, year, date, precision)
 
 
