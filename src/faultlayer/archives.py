@@ -298,8 +298,11 @@ class _Opening:
         if any(part.startswith(".") or part == "__MACOSX" for part in parts):
             return None
         if kind != tarfiles.FILE:
-            what = f"{kind} to {target}: not followed" if target else kind
-            self._found.skipped.append((way, what if target else f"{kind}: not read"))
+            # The target last: what follows the name of a secret is not shown.
+            reason = (
+                f"not followed: {kind} to {target}" if target else f"not read: {kind}"
+            )
+            self._found.skipped.append((way, reason))
             return None
         return (*within, parts)
 

@@ -109,8 +109,6 @@ def short_places(records: Sequence[Values]) -> dict[str, str]:
 
 
 def _path(record: Values) -> str:
-    if record["member"]:
-        return f"{record['path']}/{record['member']}"
     return str(record["path"])
 
 

@@ -116,7 +116,7 @@ def _evidence(values: Values) -> Iterator[str]:
         ("file", "format", "lines", "events", "rejected", "clock", "trouble"),
         [
             (
-                row["path"] + (f"!{row['member']}" if row["member"] else ""),
+                row["path"],
                 row["format"] or "not recognised",
                 wording.count(row["lines"] or 0),
                 wording.count(row["events"] or 0),
@@ -128,6 +128,12 @@ def _evidence(values: Values) -> Iterator[str]:
         ],
     )
     yield from _query("SELECT * FROM sources")
+    if values["lost"] or values["skipped"]:
+        yield from ("", "## Not read", "")
+        yield from (
+            f"- {_text(item['path'])}: {_text(item['reason'])}"
+            for item in (*values["lost"], *values["skipped"])
+        )
     by_clock: dict[str, list[Values]] = {}
     for segment in values["clocks"]:
         by_clock.setdefault(segment["clock_id"], []).append(segment)

@@ -25,6 +25,8 @@ def gather(case: Case) -> Values:
             "case": str(case.path),
             "conservation": conservation,
             "assumed": case.manifest.get("assumed", []),
+            "lost": _passed(case, "lost"),
+            "skipped": _passed(case, "skipped"),
             "sources": rows(con, _SOURCES),
             "clocks": rows(con, _CLOCKS),
             "attempts": attempts,
@@ -38,6 +40,14 @@ def gather(case: Case) -> Values:
                 for row in rows(con, _CHOSEN)
             ],
         }
+
+
+def _passed(case: Case, key: str) -> list[Values]:
+    """List what was not read, with the reasons."""
+    return [
+        {"path": _fit(path), "reason": _fit(reason)}
+        for path, reason in case.manifest.get(key, [])
+    ]
 
 
 def _short(con: duckdb.DuckDBPyConnection, request_id: str, attempts: int) -> str:

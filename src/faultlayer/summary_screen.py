@@ -96,11 +96,13 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
         for source in sources
         for problem in source["problems"] or ()
     ]
-    trouble = doubtful + damaged
-    for text in trouble[:6]:
-        yield from labelled("trouble", text.split(" "), width, " ")
-    if len(trouble) > 6:  # noqa: PLR2004
-        yield line(f"        and {len(trouble) - 6} more")
+    lost = [f"{item['path']}: {item['reason']}" for item in values["lost"]]
+    skipped = [f"{item['path']}: {item['reason']}" for item in values["skipped"]]
+    for label, texts in (("trouble", lost + doubtful + damaged), ("skipped", skipped)):
+        for text in texts[:6]:
+            yield from labelled(label, text.split(" "), width, " ")
+        if len(texts) > 6:  # noqa: PLR2004
+            yield line(f"        and {len(texts) - 6} more")
     yield from labelled("lines", [books(account)], width, " ")
     for off in account.get("off", []):
         text = off.get("problem") or (

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from faultlayer import find
 from faultlayer.accounts import account
+from faultlayer.blocks import open_source
 from faultlayer.case import Case, sha256
-from faultlayer.errors import CaseError
+from faultlayer.errors import CaseError, SourceError
 
 
 def differences(case: Case, *, sources: bool = False) -> list[str]:
@@ -80,15 +83,37 @@ def _inputs(case: Case) -> Iterator[str]:
     listed = case.manifest.get("sources")
     if listed is None:
         raise CaseError(f"{case.path} does not list its sources")
+    archives: dict[str, dict[str, str]] = {}
     for source in listed:
-        name = source["path"]
-        if "file" not in source:
+        name, file, member = source["path"], source.get("file"), source["member"]
+        if file is None:
             yield f"source {name} was not read from a file and cannot be hashed again"
             continue
         try:
-            digest = sha256(Path(source["file"]))
+            if member is None:
+                digest = sha256(Path(file))
+            else:
+                if file not in archives:
+                    archives[file] = _hashed(file)
+                digest = archives[file].get(member, "")
         except OSError as error:
             yield f"source {name} cannot be read: {error.strerror or error}"
             continue
-        if digest != source["sha256"] and source["member"] is None:
+        except SourceError as error:
+            yield f"source {name} cannot be read: {error.message}"
+            continue
+        if digest != source["sha256"]:
             yield f"source {name} has changed since it was analyzed"
+
+
+def _hashed(archive: str) -> dict[str, str]:
+    """Hash the members of an archive; what the analysis was limited to is not known."""
+    with TemporaryDirectory(prefix="faultlayer-") as folder:
+        found = find.find([archive], Path(folder))
+        hashes = {}
+        for source in found.sources:
+            with open_source(source) as opened:
+                for _ in opened:
+                    pass
+            hashes[source.member or ""] = opened.sha256
+        return hashes
