@@ -12,6 +12,7 @@ from faultlayer.errors import DefinitionError, Location, SourceError
 from faultlayer.formats import Format
 from faultlayer.wrappers import Wrapper
 
+_SIGNATURES = re.compile(r"(?m)^[ \t]*\[\[(?:signature|kinds)\]\]")
 _WRAPPER = re.compile(r"(?m)^[ \t]*\[wrapper\]")
 
 
@@ -45,6 +46,14 @@ def read(path: Path) -> Own:
         if _WRAPPER.search(reader.text):
             wrapper = wrappers.read(reader)
             own.wrappers += [wrapper] if wrapper and not reader.problems else []
+            own.problems += reader.problems
+            continue
+        if _SIGNATURES.search(reader.text):
+            reader.wrong(
+                "signatures are no format",
+                hint="they stand in parsers/signatures; `faultlayer formats test` "
+                "without a path proves them",
+            )
             own.problems += reader.problems
             continue
         folder = file.absolute().parent.name
