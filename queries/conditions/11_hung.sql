@@ -18,19 +18,17 @@ SELECT
     stalls.evidence
 FROM stalls
 -- A hang that ends in a death with a reason is part of it.
-WHERE
-    NOT EXISTS (
-        SELECT 1
-        FROM conditions
-        WHERE
-            conditions.scope = stalls.engine
-            AND conditions.cause NOT IN (
-                'model.engine_dead', 'model.engine_restart_loop',
-                'model.startup_failure'
+ANTI JOIN troubles
+    ON
+        stalls.engine = troubles.engine
+        AND troubles.clock_status <> 'untied'
+        AND list_has_any(
+            troubles.kinds,
+            (
+                SELECT list(named_causes.kind)
+                FROM named_causes
+                WHERE named_causes.kind <> 'worker_died'
             )
-            AND may_overlap(
-                conditions.ts_start, coalesce(conditions.ts_end, conditions.ts_start),
-                conditions.ts_error_us,
-                stalls.ts_start, stalls.ts_end, stalls.ts_error_us
-            )
-    )
+        )
+        AND troubles.ts >= stalls.ts_start
+        AND troubles.ts <= coalesce(stalls.ts_end, troubles.ts)

@@ -12,7 +12,10 @@ SELECT
     max(charges.ts_error_us) AS ts_error_us,
     min(charges.clock_status) AS clock_status,
     count(*) || ' charges for ' || count(DISTINCT charges.request_id)
-    || ' requests that failed: ' || round(sum(charges.amount), 2) || ' for nothing'
+    || ' requests that failed, each '
+    || round(count(*) / count(DISTINCT charges.request_id), 1) || ' times: '
+    || round(sum(charges.amount), 2) || ' for nothing'
+    || coalesce(', ' || round(sum(charges.gpu_seconds), 1) || ' GPU seconds', '')
         AS because,
     list(charges.event_id ORDER BY charges.event_id)[1:40] AS evidence
 FROM charges

@@ -75,7 +75,14 @@ stalled AS (
             AND coalesce(stalls.ts_end, words.ts)
     WHERE
         words.clock_status <> 'untied'
-        AND list_has_any(words.kinds, (SELECT list(named_causes.kind) FROM named_causes))
+        AND list_has_any(
+            words.kinds,
+            (
+                SELECT list(named_causes.kind)
+                FROM named_causes
+                WHERE named_causes.kind <> 'worker_died'
+            )
+        )
     GROUP BY words.event_id
 ),
 

@@ -10,17 +10,50 @@ WITH entries AS (
         coalesce(events.user_id, '?') AS user_id,
         events.quota_amount AS amount,
         events.prompt_tokens,
-        try_cast((events.attrs ->> '$.gpus') AS DOUBLE) AS gpus,
+        coalesce(
+            try_cast((events.attrs ->> '$.gpus') AS DOUBLE),
+            try_cast((events.attrs ->> '$.num_gpus') AS DOUBLE)
+        ) AS gpus,
         try_cast((events.attrs ->> '$.params_b') AS DOUBLE) AS params_b,
         try_cast((events.attrs ->> '$.seconds') AS DOUBLE) AS seconds,
-        coalesce(try_cast((events.attrs ->> '$.coef') AS DOUBLE), 1) AS coef
+        coalesce(try_cast((events.attrs ->> '$.concurrency') AS DOUBLE), 1)
+        * coalesce(
+            try_cast((events.attrs ->> '$.coef') AS DOUBLE),
+            try_cast((events.attrs ->> '$.hardware_factor') AS DOUBLE),
+            1
+        ) AS coef
     FROM events
     LEFT JOIN clocks
         ON events.clock_id = clocks.clock_id AND clocks.segment = 0
     WHERE events.kind = 'quota_charge' AND events.request_id IS NOT NULL
 ),
 
--- What the gateway counted for the same request.
+-- Amounts by the formula: parameters in billions x seconds x GPUs x factors.
+priced AS (
+    SELECT
+        entries.event_id,
+        round(
+            entries.amount / nullif(
+                entries.params_b * entries.seconds * coalesce(entries.gpus, 1)
+                * entries.coef, 0
+            ), 2
+        ) AS price
+    FROM entries
+),
+
+-- A ledger may keep to a price of its own.
+usual AS (
+    SELECT mode(priced.price) AS price
+    FROM priced
+    WHERE priced.price IS NOT NULL
+    HAVING
+        count(*) >= 5
+        AND count(*) FILTER (
+            WHERE priced.price = (SELECT mode(p.price) FROM priced AS p)
+        ) >= 0.8 * count(*)
+),
+
+-- What the gateway and the engine counted for the same request.
 counted AS (
     SELECT
         events.request_id,
@@ -36,40 +69,96 @@ counted AS (
 outcomes AS (
     SELECT
         attempts.request_id,
+        count(*) AS attempts,
         count(*) FILTER (WHERE attempts.failed) AS failed,
-        bool_or(NOT attempts.failed OR attempts.status < 500) AS served
+        bool_or(NOT attempts.failed OR attempts.status < 500) AS served,
+        sum(date_diff('millisecond', attempts.ts_start, attempts.ts_end))
+        FILTER (WHERE NOT attempts.failed) / 1000 AS seconds
     FROM attempts
     SEMI JOIN entries ON attempts.request_id = entries.request_id
     GROUP BY attempts.request_id
+),
+
+-- What the access record says that was used.
+told AS (
+    SELECT
+        entries.event_id,
+        access.quota_amount,
+        abs(access.quota_amount - entries.amount) <= 0.01 * entries.amount AS agrees
+    FROM entries
+    INNER JOIN events AS access
+        ON entries.request_id = access.request_id AND access.kind = 'access'
+    WHERE access.quota_amount IS NOT NULL
+),
+
+-- The two need not speak of the same unit.
+comparable AS (
+    SELECT count(*) FILTER (WHERE told.agrees) >= 0.8 * count(*) AS both
+    FROM told
+    HAVING count(*) >= 5
+),
+
+-- A ledger of more gateways than there are logs of has much that nobody knows.
+complete AS (
+    SELECT
+        count(*) FILTER (WHERE outcomes.request_id IS NULL) <= 0.2 * count(*) AS whole
+    FROM entries
+    LEFT JOIN outcomes ON entries.request_id = outcomes.request_id
+    HAVING count(*) >= 5
+),
+
+judged AS (
+    SELECT
+        entries.*,
+        priced.price,
+        coalesce(outcomes.failed, 0) AS failed,
+        count(*) OVER (PARTITION BY entries.request_id) AS charges,
+        CASE
+            WHEN
+                abs(
+                    entries.amount
+                    - entries.params_b * entries.seconds * coalesce(entries.gpus, 1)
+                    * entries.coef * coalesce((SELECT usual.price FROM usual), 1)
+                ) > 0.01 * entries.amount + 0.01
+                THEN 'another amount than its formula'
+            WHEN
+                entries.gpus
+                >= 2 * min(entries.gpus) OVER (PARTITION BY entries.params_b)
+                THEN 'more GPUs than other entries of that model'
+            WHEN
+                abs(entries.prompt_tokens - counted.prompt_tokens)
+                > greatest(8, 0.2 * counted.prompt_tokens)
+                THEN 'other tokens than the gateway counted'
+            WHEN outcomes.served IS FALSE THEN 'charged, and failed'
+            WHEN
+                outcomes.request_id IS NULL AND (SELECT complete.whole FROM complete)
+                THEN 'charged, and no log knows the request'
+            WHEN
+                count(*) OVER (PARTITION BY entries.request_id) > outcomes.attempts
+                THEN 'charged more often than it was tried'
+            WHEN entries.seconds > 2 * outcomes.seconds + 1
+                THEN 'more seconds than it took'
+            WHEN
+                (SELECT comparable.both FROM comparable) AND told.agrees IS FALSE
+                THEN 'another amount than its access record'
+        END AS odd
+    FROM entries
+    LEFT JOIN priced ON entries.event_id = priced.event_id
+    LEFT JOIN counted ON entries.request_id = counted.request_id
+    LEFT JOIN outcomes ON entries.request_id = outcomes.request_id
+    LEFT JOIN told ON entries.event_id = told.event_id
 )
 
 SELECT
-    entries.event_id,
-    entries.request_id,
-    entries.ts,
-    entries.ts_error_us,
-    entries.clock_status,
-    entries.user_id,
-    entries.amount,
-    coalesce(outcomes.failed, 0) AS failed,
-    count(*) OVER (PARTITION BY entries.request_id) AS charges,
-    CASE
-        WHEN
-            abs(
-                entries.amount
-                - entries.params_b * entries.seconds * entries.gpus * entries.coef
-            ) > 0.01 * entries.amount + 0.01
-            THEN 'another amount than its formula'
-        WHEN
-            entries.gpus
-            >= 2 * min(entries.gpus) OVER (PARTITION BY entries.params_b)
-            THEN 'more GPUs than other entries of that model'
-        WHEN
-            abs(entries.prompt_tokens - counted.prompt_tokens)
-            > greatest(8, 0.2 * counted.prompt_tokens)
-            THEN 'other tokens than the gateway counted'
-        WHEN outcomes.served IS FALSE THEN 'charged, and failed'
-    END AS odd
-FROM entries
-LEFT JOIN counted ON entries.request_id = counted.request_id
-LEFT JOIN outcomes ON entries.request_id = outcomes.request_id
+    judged.event_id,
+    judged.request_id,
+    judged.ts,
+    judged.ts_error_us,
+    judged.clock_status,
+    judged.user_id,
+    judged.amount,
+    judged.seconds * coalesce(judged.gpus, 1) AS gpu_seconds,
+    judged.failed,
+    judged.charges,
+    judged.odd
+FROM judged

@@ -1,11 +1,11 @@
--- title: Refused with 429 before forwarding after a reload had lowered the limit
+-- title: It met what a reload had changed for the worse
 -- layer: harness
 -- cause: harness.config_drift
 -- role: root
 -- precedence: 255
--- known gaps: limits that a reload changed without a record of the old value
+-- known gaps: settings that a reload changed without a record of the old value
 SELECT
-    refusals.attempt_id,
+    drifted.attempt_id,
     'harness.config_drift' AS cause,
     'corroborated' AS strength,
     min(conditions.ts_start) AS ts,
@@ -17,19 +17,11 @@ SELECT
         )
     ) AS clock_sensitive,
     list_sort(list_distinct(flatten(list(conditions.evidence))))[1:20] AS evidence,
-    'refused with up to ' || any_value(refusals.most_in_flight) || ' in flight, after '
-    || min(conditions.because) AS because
-FROM refusals
-INNER JOIN failures ON refusals.attempt_id = failures.attempt_id
+    'status ' || any_value(failures.status) || ' after ' || min(conditions.because)
+        AS because
+FROM drifted
+INNER JOIN failures ON drifted.attempt_id = failures.attempt_id
 INNER JOIN conditions
-    ON
-        conditions.clock_status <> 'untied'
-        AND may_overlap(
-            failures.ts_start, failures.ts_end, failures.ts_error_us,
-            conditions.ts_start, conditions.ts_end, conditions.ts_error_us
-        )
-INNER JOIN lowered_limits
-    ON
-        list_contains(conditions.evidence, lowered_limits.event_id)
-        AND refusals.most_in_flight >= lowered_limits.after
-GROUP BY refusals.attempt_id
+    ON (conditions.scope, conditions.evidence) = (drifted.setting, [drifted.event_id])
+WHERE drifted.reached
+GROUP BY drifted.attempt_id
