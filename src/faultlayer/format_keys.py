@@ -10,7 +10,7 @@ from typing import Final
 LAYERS: Final = ("model", "harness", "quota", "host")
 FRAMINGS: Final = ("line", "traceback", "prefix")
 MARKS: Final = ("", "start", "end")
-KINDS: Final = ("", "number", "ratio", "time", "duration")
+KINDS: Final = ("", "number", "ratio", "time", "duration", "span")
 EPOCHS: Final = (
     "epoch",
     "epoch_s",

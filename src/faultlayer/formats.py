@@ -247,11 +247,13 @@ def _fields(
         kind = reader.text_of(table, "as")
         if kind not in KINDS:
             reader.wrong(
-                "as must be number, ratio, time or duration",
+                "as must be number, ratio, time, duration or span",
                 column,
                 at=(what, column, "as"),
                 index=0,
             )
+        if kind == "span" and len(sources) != 2:  # noqa: PLR2004
+            reader.wrong("a span has two times", column, at=(what, column), index=0)
         values, join = table.get("values"), table.get("join")
         along = reader.flag_of(table, "along")
         yield column, Field(sources, scale, kind, values, join, along)

@@ -245,6 +245,9 @@ def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
     ]
     if not exprs:
         return None
+    if field.kind == "span" and len(exprs) == 2:  # noqa: PLR2004
+        both = fields.select(begin=exprs[0], end=exprs[1])
+        return pl.lit(stamps.span_ms(both["begin"], both["end"]))
     if field.join is not None:
         value = pl.concat_str(exprs, separator=field.join)
     else:
@@ -259,8 +262,8 @@ def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
 def _part(source: str, fields: pl.DataFrame, *, several: bool) -> pl.Expr:
     """Give one source of a value; of several, one that says nothing is null."""
     if " " in source:
-        parts = [normalise.text(pl.col(one)) for one in names_in(source)]
-        return pl.concat_str(parts, separator=" ")
+        parts = [_part(one, fields, several=False) for one in source.split(" ")]
+        return pl.concat_str([normalise.text(one) for one in parts], separator=" ")
     if source not in fields.columns:
         name, _, path = source.partition(".")
         return pl.col(name).str.json_path_match(f"$.{path}")

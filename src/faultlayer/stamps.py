@@ -24,6 +24,7 @@ _PARTS: Final = r"^(?P<m>\d+)\.(?P<s>\d{2})\.(?P<ms>\d{3})\.(?P<us>\d{3})$"
 _PART_NAMES: Final = ("m", "s", "ms", "us")
 _UPTIMES: Final = ("uptime_s", "uptime_m_s_ms_us")
 _FIRST_YEAR_US: Final = 366 * 86_400 * _SECOND
+_ISO: Final = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M:%S%.f")
 _FIXED: Final = re.compile(r"%\.?([369])f")
 
 
@@ -101,6 +102,12 @@ def read(text: pl.Series, formats: Sequence[str]) -> pl.DataFrame:
     if result is None:
         return nothing(len(text))
     return result
+
+
+def span_ms(begin: pl.Series, end: pl.Series) -> pl.Series:
+    """Give the time between two stamps in ISO 8601, in milliseconds."""
+    times = [read(one, _ISO).get_column("ts") for one in (begin, end)]
+    return (times[1] - times[0]).dt.total_microseconds() / 1000
 
 
 def nothing(size: int) -> pl.DataFrame:

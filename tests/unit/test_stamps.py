@@ -106,3 +106,12 @@ def test_the_zone_is_the_commonest_quarter() -> None:
     outer = naive.dt.offset_by("-8h").dt.offset_by("2s")
     late = pl.concat([outer.head(3), outer.tail(1).dt.offset_by("40m")])
     assert stamps.zone_us(naive, late) == -8 * 3600 * 10**6
+
+
+def test_the_time_between_two_stamps() -> None:
+    """Zones count, a stamp that cannot be read gives nothing."""
+    begin = pl.Series(["2026-11-30T05:26:38.473Z", "2026-11-30T05:26:38.5+08:00", "-"])
+    end = pl.Series(
+        ["2026-11-30T05:26:40.186641Z", "2026-11-29T21:26:39Z", "2026-11-30T05:26:40Z"]
+    )
+    assert stamps.span_ms(begin, end).to_list() == [1713.641, 500.0, None]
