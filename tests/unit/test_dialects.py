@@ -5,6 +5,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 import pytest
 
@@ -329,3 +330,23 @@ def test_time_formats_of_c_are_read(
     assert spelling is None or one.format == spelling
     assert re.fullmatch(one.regex, one.example)
     assert re.fullmatch(one.tail, one.tail_example)
+
+
+def test_the_example_of_a_template_is_taken_by_it() -> None:
+    """Of every variable that is known, beside others: drafts rest on it."""
+    known = {
+        nginx.layout: [f"${name}" for name in sorted(nginx.KNOWN)],
+        haproxy.layout: [f"%{name}" for name in sorted(haproxy.ALIASES)],
+        apache.layout: [f"%{name}" for name in sorted(apache.DIRECTIVES)],
+        envoy.layout: [f"%{name}%" for name in sorted(envoy.OPERATORS)],
+        python_logging.layout: [
+            f"%({name})s" for name in sorted(python_logging.ATTRIBUTES)
+        ],
+    }
+    for layout, names in known.items():
+        for separator in (" ", "|", '" "'):
+            for first, second in pairwise([*names, *reversed(names)]):
+                if first == second:
+                    continue
+                made = layout(f'"{first}{separator}{second}" end')
+                assert read(made, made.example) or not made.names, made.example

@@ -34,7 +34,7 @@ NAMED: Final = {
 _TIME: Final = r"\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\]"
 _US: Final = 0.001
 
-_PLAIN: Final[Mapping[str, tuple[str, Element]]] = {
+DIRECTIVES: Final[Mapping[str, tuple[str, Element]]] = {
     one.source: (name, one)
     for name, one in (
         ("client_ip", Element("a", shape=WORD, column="client", example="192.0.2.7")),
@@ -169,7 +169,7 @@ def _directive(match: re.Match[str]) -> Element:
         special = _with_argument(source, letter, argument)
         if special is not None:
             return special
-    known = _PLAIN.get(letter)
+    known = DIRECTIVES.get(letter)
     if known is None:
         msg = f"no directive of Apache: {source!r}"
         raise PatternError(msg)

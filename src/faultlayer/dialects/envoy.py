@@ -32,7 +32,7 @@ _ISO: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 _OPERATOR: Final = re.compile(
     r"%%|%([A-Z][A-Z0-9_]*)(?:\(((?:[^()%]|%[^%()]*)*?(?:\([^()]*\)[^()]*)*)\))?(?::(\d+))?%"
 )
-_PLAIN: Final[Mapping[str, Element]] = {
+OPERATORS: Final[Mapping[str, Element]] = {
     one.source: one
     for one in (
         Element("PROTOCOL", shape=WORD, column=PROTOCOL, example="HTTP/1.1"),
@@ -208,7 +208,7 @@ def _operator(source: str, name: str, argument: str) -> Element:
     if name in {"DYNAMIC_METADATA", "FILTER_STATE", "METADATA", "CLUSTER_METADATA"}:
         words = re.sub(r"\W+", "_", argument.lower()).strip("_")
         return Element(source, name=f"{name.lower()}_{words}", shape=TEXT)
-    known = _PLAIN.get(name)
+    known = OPERATORS.get(name)
     if known is None:
         return Element(source, name=name.lower(), shape=TEXT)
     return Element(

@@ -77,7 +77,7 @@ def _timer(name: str) -> Element:
     )
 
 
-_ALIASES: Final[Mapping[str, tuple[str, Element]]] = {
+ALIASES: Final[Mapping[str, tuple[str, Element]]] = {
     one.source: (name, one)
     for name, one in (
         ("client_ip", Element("ci", shape=WORD, column="client", example="192.0.2.7")),
@@ -274,7 +274,7 @@ def _element(match: re.Match[str], quoted: bool) -> tuple[list[Element], bool]:
         return [text(source, "%")], quoted
     flags = match.group("flags") or ""
     if "+X" in flags and match.group("alias") in _HEXADECIMAL:
-        name, one = _ALIASES[match.group("alias")]
+        name, one = ALIASES[match.group("alias")]
         plain = replace(one, source=source, name=name, column="", stamp=(), void="")
         return [replace(plain, shape="[0-9A-F]+", upstream="")], quoted
     own = False if "-Q" in flags else True if "+Q" in flags else quoted
@@ -300,7 +300,7 @@ def _element(match: re.Match[str], quoted: bool) -> tuple[list[Element], bool]:
 def _alias(source: str, letters: str) -> tuple[Element, str]:
     """Find the longest alias that the letters begin with; the rest is text."""
     for size in range(min(4, len(letters)), 0, -1):
-        known = _ALIASES.get(letters[:size])
+        known = ALIASES.get(letters[:size])
         if known is not None:
             name, one = known
             rest = letters[size:]

@@ -156,7 +156,7 @@ def _known() -> dict[str, Element]:
     return found
 
 
-_KNOWN: Final = _known()
+KNOWN: Final = _known()
 _HEADER: Final = re.compile(r"(http|sent_http|upstream_http|upstream_trailer)_(\w+)")
 
 
@@ -191,7 +191,7 @@ def elements(log_format: str) -> list[Element]:
 
 
 def _variable(source: str, name: str) -> Element:
-    known = _KNOWN.get(name)
+    known = KNOWN.get(name)
     if known is not None:
         return replace(known, source=source)
     match = _HEADER.fullmatch(name)

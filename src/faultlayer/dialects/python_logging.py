@@ -28,7 +28,7 @@ BASIC: Final = "%(levelname)s:%(name)s:%(message)s"
 _LEVEL: Final = r"[A-Za-z]+"
 _DATE: Final = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
-_KNOWN: Final[Mapping[str, Element]] = {
+ATTRIBUTES: Final[Mapping[str, Element]] = {
     one.source: one
     for one in (
         Element("name", name="logger", shape=TEXT, example="gateway.server"),
@@ -55,7 +55,9 @@ _KNOWN: Final[Mapping[str, Element]] = {
         Element("processName", name="process_name", shape=TEXT, example="MainProcess"),
         Element("message", name="message", shape=TEXT, example="request accepted"),
         # uvicorn's own.
-        Element("levelprefix", name="level", shape=_LEVEL, example="INFO", tail=": *"),
+        Element(
+            "levelprefix", name="level", shape=_LEVEL, example="INFO:    ", tail=": *"
+        ),
         Element(
             "client_addr",
             name="client",
@@ -167,7 +169,7 @@ def style(format_: str) -> str:
         match.group("name") or match.group("bare")
         for match in _DOLLAR.finditer(format_)
     }
-    if dollars & {"asctime", *_KNOWN}:
+    if dollars & {"asctime", *ATTRIBUTES}:
         return "$"
     if any(match.group("name") for match in _BRACE.finditer(format_)):
         return "{"
@@ -208,7 +210,7 @@ def _field(source: str, name: str, datefmt: str, *, gunicorn: bool) -> Element:
         if match:
             field, column, rank = header(match.group(1), "req_")
             return Element(source, name=field, shape=TEXT, column=column, rank=rank)
-    known = _KNOWN.get(name)
+    known = ATTRIBUTES.get(name)
     if known is not None:
         return replace(known, source=source)
     field = re.sub(r"\W", "_", name.lower()).strip("_") or "value"
