@@ -156,9 +156,10 @@ def pieces(regex: str) -> list[str]:
 class Sight:
     """Lines seen as one text and as the set of their first characters."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._text = "\n".join(lines)
-        self._first = {line[:1] for line in lines}
+    def __init__(self, lines: Sequence[str | None]) -> None:
+        there = [line for line in lines if line is not None]
+        self._text = "\n".join(there)
+        self._first = {line[:1] for line in there}
 
     def may_hold(self, hint: Hint) -> bool:
         """Tell whether some line may be of a pattern; never denies one that is."""
