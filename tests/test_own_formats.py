@@ -134,6 +134,24 @@ def test_a_logging_format_reads_an_applications_log(tmp_path: Path) -> None:
     assert event["message"] == "pool exhausted"
 
 
+def test_a_line_is_explained_by_a_format_of_ones_own(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Its event, or where the pattern stops to fit."""
+    file = tmp_path / "own.toml"
+    file.write_text(
+        f"{HEAD}[[pattern]]\nhaproxy_format = '%tr own %ST %Ta'\n"
+        "[[sample]]\nline = '30/Nov/2026:05:22:41.250 own 504 30001'\n"
+    )
+    for line, said in (
+        ("30/Nov/2026:05:22:41.250 own 503 7", "status           503\n"),
+        ("30/Nov/2026:05:22:41.250 own x03 7", "^ does not fit, after 29 characters"),
+    ):
+        capfd.readouterr()
+        assert run(["formats", "explain", line, "--formats", str(file)]) == 0
+        assert said in capfd.readouterr().out
+
+
 def test_an_own_format_goes_before_a_built_in_one(tmp_path: Path) -> None:
     """It is for these logs; both take all lines."""
     line = (

@@ -69,7 +69,14 @@ def show(name: str) -> None:
 @command.command("explain")
 @click.argument("line")
 @click.option("--as", "name", metavar="FORMAT", help="Try this format only.")
-def explain(line: str, name: str | None) -> None:
+@click.option(
+    "--formats",
+    "own",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A format of your own, or a folder of them.",
+)
+def explain(line: str, name: str | None, own: Path | None) -> None:
     """Say which format takes LINE and what it makes of it, or what is in the way.
 
     LINE - reads the record from stdin.
@@ -85,6 +92,10 @@ def explain(line: str, name: str | None) -> None:
     if not text.strip():
         raise UsageError("no line given")
     definitions = parse.load_definitions()
+    if own is not None:
+        from faultlayer.commands import _own_formats
+
+        definitions = _own_formats.proved(own, definitions)
     screen = render.console()
     render.put(screen, explanation.lines(definitions, text, name, screen.width))
 
