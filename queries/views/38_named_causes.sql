@@ -26,6 +26,7 @@ FROM (
     ('weights_forbidden', 'model.weights_forbidden', 182),
     ('backend_unsupported', 'model.backend_unsupported', 184),
     ('detokenizer_failure', 'model.detokenizer_failure', 186),
+    ('kv_cache_exhausted', 'model.kv_cache_exhausted', 188),
     ('hung', 'model.hung', 190),
     ('watchdog_kill', 'model.watchdog_kill', 200),
     ('worker_died', 'model.worker_died', 300)
