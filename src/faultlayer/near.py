@@ -16,26 +16,43 @@ _END = "the end of the line"
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """A pattern that fails: it takes `taken` characters and then wants `wanted`."""
+    """A pattern that fails: it takes `taken` characters and then wants `wanted`.
+
+    `sure` is how much of that counts: what whole pieces of the pattern took, and half of
+    what a piece took that has no end there. What may hold anything says little.
+    """
 
     format: str
     pattern: str
     taken: int
     wanted: str
+    sure: float
     json: bool
 
 
 def misses(formats: Sequence[Format], line: str) -> list[Miss]:
     """Give the best failing pattern of each format, the nearest format first."""
-    found = []
+    found: list[tuple[bool, Miss]] = []
     for one in formats:
         own = list(of_format(one, line))
         if own:
-            found.append(max(own, key=lambda miss: miss.taken))
+            found.append((one.weak, nearest(own)))
     is_json = line.lstrip().startswith("{")
-    return sorted(
-        found, key=lambda miss: (miss.json != is_json, -miss.taken, miss.format)
+    found.sort(
+        key=lambda one: (
+            one[1].json != is_json,
+            one[0],
+            -one[1].sure,
+            -one[1].taken,
+            one[1].format,
+        )
     )
+    return [miss for _, miss in found]
+
+
+def nearest(misses: Sequence[Miss]) -> Miss:
+    """Give the pattern that comes nearest."""
+    return max(misses, key=lambda miss: (miss.sure, miss.taken))
 
 
 def of_format(one: Format, line: str) -> Iterator[Miss]:
@@ -47,31 +64,44 @@ def of_format(one: Format, line: str) -> Iterator[Miss]:
             yield Miss(one.name, pattern.name, *miss, json=is_json)
 
 
-def _miss(pattern: Pattern, line: str) -> tuple[int, str] | None:
+_Stop = tuple[int, str, float]  # taken, wanted, sure
+
+
+def _miss(pattern: Pattern, line: str) -> _Stop | None:
     if pattern.json is not None:
-        return _json(pattern.json, line)
+        found = _json(pattern.json, line)
+        return None if found is None else (*found, found[0])
     pieces = list(pattern.pieces())
     begins = pattern.hint.begins
     if begins and not re.match(begins, line):
-        return 0, pieces[0][0]
+        return 0, pieces[0][0], 0
     return _stop(pieces, line)
 
 
-def _stop(pieces: Sequence[tuple[str, str]], line: str) -> tuple[int, str] | None:
+def _stop(pieces: Sequence[tuple[str, str]], line: str) -> _Stop | None:
     """Find where a line stops to fit, and the piece that wants something else there."""
     try:
         whole = regex.compile("".join(part for _, part in pieces))
-        if whole.fullmatch(line, timeout=_TIME_LIMIT):
-            return None
-        number, taken = _taken(pieces, line)
-        if number == len(pieces):
-            return taken, _END
-        source, part = pieces[number]
-        return taken + _fitting(regex.compile(part), line[taken:]), source
+        taken_by_all = whole.fullmatch(line, timeout=_TIME_LIMIT)
+        return None if taken_by_all else _place(pieces, line)
     except regex.error:
-        return 0, pieces[0][0]
+        return 0, pieces[0][0], 0
     except TimeoutError:
-        return 0, f"more time: after {_TIME_LIMIT} s it has come to no end"
+        return 0, f"more time: after {_TIME_LIMIT} s it has come to no end", 0
+
+
+def _place(pieces: Sequence[tuple[str, str]], line: str) -> _Stop:
+    number, taken = _taken(pieces, line)
+    if number == len(pieces):
+        return taken, _END, taken
+    source, part = pieces[number]
+    # Pieces before it may have taken less, for this one to take more.
+    before = "".join(part for _, part in pieces[: number + 1])
+    reach = _fitting(regex.compile(before), line)
+    if reach == len(line):
+        reach = taken + _fitting(regex.compile(part), line[taken:])
+    counts = taken if reach == len(line) else (taken + reach) / 2
+    return reach, source, counts
 
 
 def _taken(pieces: Sequence[tuple[str, str]], line: str) -> tuple[int, int]:

@@ -231,7 +231,7 @@ def _nearest(format_: Format, sample: Sample, line: str) -> Fault:
     ]
     if not misses:
         return Fault(message, here, 0)
-    best = max(misses, key=lambda miss: miss.taken)
+    best = near.nearest(misses)
     if best.json:
         wants = f"{message}: pattern {best.pattern!r} wants {best.wanted}"
         return Fault(wants, here, 0)
