@@ -3,8 +3,7 @@
 WITH logs AS (
     SELECT
         sources.source_id,
-        sources.log_set,
-        sum(sources.events) OVER (PARTITION BY sources.log_set) AS log_events
+        sources.log_set
     FROM sources
 ),
 
@@ -72,7 +71,6 @@ inside AS (
     SELECT
         deeper.event_id,
         deeper_log.log_set,
-        deeper_log.log_events,
         outer_log.log_set AS outer_log_set,
         outermost.event_id AS first_event_id,
         outermost.duration_ms
@@ -99,14 +97,26 @@ inside AS (
     WHERE deeper_log.log_set <> outer_log.log_set
 ),
 
+-- A gateway's log has more than its exchanges.
+exchanges AS (
+    SELECT
+        logs.log_set,
+        count(*) AS logged
+    FROM access
+    INNER JOIN logs ON access.source_id = logs.source_id
+    WHERE logs.log_set IN (SELECT inside.log_set FROM inside)
+    GROUP BY logs.log_set
+),
+
 -- Of two edges side by side one sees few of the other's requests.
 behind AS (
     SELECT
         inside.log_set,
         inside.outer_log_set
     FROM inside
+    INNER JOIN exchanges ON inside.log_set = exchanges.log_set
     GROUP BY inside.log_set, inside.outer_log_set
-    HAVING count(DISTINCT inside.event_id) >= 0.5 * max(inside.log_events)
+    HAVING count(DISTINCT inside.event_id) >= 0.5 * max(exchanges.logged)
 ),
 
 nested AS (

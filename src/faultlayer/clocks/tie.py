@@ -52,10 +52,14 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a clock's sources hold: access records, and records with an id."""
+    """What a clock's sources hold: access records, and records with an id.
+
+    `proxy`: its program stands before others.
+    """
 
     exchanges: int
     records: int
+    proxy: bool = False
 
     @property
     def role(self) -> Role:
@@ -92,7 +96,8 @@ def _known(con: duckdb.DuckDBPyConnection) -> dict[str, _Known]:
         SELECT
             sources.clock_id,
             sum(counts.exchanges)::BIGINT,
-            sum(counts.records)::BIGINT
+            sum(counts.records)::BIGINT,
+            bool_or(is_proxy(sources.component))
         FROM sources
         INNER JOIN counts ON sources.source_id = counts.source_id
         WHERE sources.clock_id IS NOT NULL
@@ -100,19 +105,23 @@ def _known(con: duckdb.DuckDBPyConnection) -> dict[str, _Known]:
         ORDER BY sources.clock_id
         """
     ).fetchall()
-    return {name: _Known(exchanges, records) for name, exchanges, records in rows}
+    return {name: _Known(*counts) for name, *counts in rows}
 
 
 def _reference(clocks: dict[str, _Known]) -> str | None:
-    """Choose the clock with most exchanges, else the one with most ids."""
+    """Choose the edge's clock, else that with most exchanges, or with most ids."""
     useful = [
         name for name, known in clocks.items() if known.exchanges or known.records
     ]
-    return max(
-        sorted(useful, reverse=True),
-        key=lambda name: (clocks[name].exchanges, clocks[name].records),
-        default=None,
-    )
+    most = max((clocks[name].exchanges for name in useful), default=0)
+
+    def rank(name: str) -> tuple[bool, int, int]:
+        known = clocks[name]
+        # The edge's word, unless a gateway behind it saw far more.
+        edge = known.proxy and 2 * known.exchanges >= most > 0
+        return edge, known.exchanges, known.records
+
+    return max(sorted(useful, reverse=True), key=rank, default=None)
 
 
 def _spread(
