@@ -19,6 +19,7 @@ FROM (
     ('shm_exhausted', 'model.shm_exhausted', 120),
     ('port_in_use', 'model.port_in_use', 130),
     ('cuda_oom', 'model.cuda_oom', 140),
+    ('kv_cache_exhausted', 'model.kv_cache_exhausted', 145),
     ('device_assert', 'model.device_assert', 150),
     ('illegal_memory_access', 'model.illegal_memory_access', 160),
     ('nccl_timeout', 'model.nccl_timeout', 170),
@@ -26,7 +27,6 @@ FROM (
     ('weights_forbidden', 'model.weights_forbidden', 182),
     ('backend_unsupported', 'model.backend_unsupported', 184),
     ('detokenizer_failure', 'model.detokenizer_failure', 186),
-    ('kv_cache_exhausted', 'model.kv_cache_exhausted', 188),
     ('hung', 'model.hung', 190),
     ('watchdog_kill', 'model.watchdog_kill', 200),
     ('worker_died', 'model.worker_died', 300)
