@@ -9,6 +9,10 @@ WITH words AS (
         marks.clock_status,
         marks.kinds,
         try_cast((marks.attrs ->> '$.pid') AS BIGINT) AS pid,
+        -- One of the OOM killer's two lines names the pod.
+        max(replace((marks.attrs ->> '$.pod'), '_', '-')) OVER (
+            PARTITION BY marks.clock_id, (marks.attrs ->> '$.pid')
+        ) AS pod,
         -- Bus and device; some write the domain with four digits, some with eight.
         nullif(
             regexp_extract(
@@ -39,12 +43,13 @@ placed AS (
     SELECT
         words.event_id,
         min(engine_hosts.engine) AS engine,
-        bool_or(engine_hosts.pid = words.pid) AS by_pid
+        bool_or(engine_hosts.pid = words.pid OR engine_hosts.pod = words.pod) AS certain
     FROM words
     INNER JOIN engine_hosts
         ON
             words.pid = engine_hosts.pid
             OR contains(engine_hosts.gpu, words.gpu)
+            OR engine_hosts.pod = words.pod
     GROUP BY words.event_id
     HAVING count(DISTINCT engine_hosts.engine) = 1
 )
@@ -62,8 +67,19 @@ SELECT
 FROM words
 LEFT JOIN placed ON words.event_id = placed.event_id
 WHERE
-    placed.by_pid IS TRUE
-    OR words.named
+    placed.certain IS TRUE
+    OR (
+        words.named
+        -- What is called like an engine in another pod is another one.
+        AND (
+            words.pod IS NULL
+            OR NOT EXISTS (
+                SELECT 1
+                FROM engine_hosts
+                WHERE engine_hosts.pod IS NOT NULL
+            )
+        )
+    )
     OR words.nobody
     -- Any program can be called python: the harness's numbers tell which is meant.
     OR (
@@ -71,6 +87,6 @@ WHERE
         AND NOT EXISTS (
             SELECT 1
             FROM engine_hosts
-            WHERE engine_hosts.pid IS NOT NULL
+            WHERE engine_hosts.pid IS NOT NULL OR engine_hosts.pod IS NOT NULL
         )
     )

@@ -27,6 +27,12 @@ LOGS: dict[str, tuple[str, str, str, str]] = {
     "app": ("logs/harness/harness.log", "harness", "harness", "harness_app"),
     "engine": ("logs/model/engine-0/model.log", "model", "vllm", "vllm"),
     "engine-1": ("logs/model/engine-1/model.log", "model", "vllm", "vllm"),
+    "pod": (
+        "logs/pods/ai_vllm-0_7d1f0c52-3a0b-4f0e-9d55-0c9a7d1b2f42/vllm/0.log",
+        "model",
+        "vllm",
+        "vllm",
+    ),
     "kernel": ("logs/host/dmesg", "model", "kernel", "dmesg"),
     "gpu": ("logs/host/gpu_dmon.txt", "model", "gpu", "nvidia_dmon"),
     "metrics": ("logs/metrics/gateway.prom", "harness", "metrics", "prometheus"),
@@ -40,7 +46,7 @@ LOGS: dict[str, tuple[str, str, str, str]] = {
 }
 
 #: Which engine writes a log, where its records do not say otherwise.
-ENGINES = {"engine": "engine-0", "engine-1": "engine-1"}
+ENGINES = {"engine": "engine-0", "engine-1": "engine-1", "pod": "engine-0"}
 
 #: Keys of a record that are not columns: name, log, at and took in seconds,
 #: id, error in seconds.
