@@ -15,7 +15,7 @@ pytestmark = pytest.mark.checkout
 # module of the package, which may import each other.
 TIERS = """
 errors format_keys literals regex_faults schema toml_places
-assets definitions documents durations format_schema frame jsonl masking rotation span stamps wording
+assets definitions documents durations format_schema frame jsonl logical_lines masking rotation span stamps wording
 members stored
 decode encodings spill tarfiles zipfiles
 magic
@@ -27,8 +27,8 @@ compile naming normalise reading tables
 shape wrappers
 dialects.*
 patterns peel
-formats pairs signatures unwrap
-near structured take timeline told upstreams write
+formats level pairs signatures
+near structured take timeline told unwrap upstreams write
 around enclosed layers rows scoring
 detect reasons
 orders

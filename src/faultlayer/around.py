@@ -5,13 +5,13 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import documents, unwrap
+from faultlayer import documents, logical_lines, unwrap
 from faultlayer.documents import Document
 from faultlayer.formats import Format
+from faultlayer.level import Peel
 from faultlayer.literals import Sight
 from faultlayer.peel import ANSI, peel
 from faultlayer.take import Order, take
-from faultlayer.unwrap import Peel
 from faultlayer.wrappers import Wrapper
 
 #: Wrappers within one another; more is an accident.
@@ -40,7 +40,7 @@ class Around:
 
     def find(self, lines: pl.DataFrame) -> Peel | None:
         """Give what is around these lines (columns of `lines_of`)."""
-        return self._find(unwrap.untold(lines), 1, weigh=False)[0]
+        return self._find(logical_lines.untold(lines), 1, weigh=False)[0]
 
     def document(self, head: bytes) -> tuple[Document, pl.DataFrame] | None:
         """Tell whether a file is a document, by its first bytes, and give its records."""
@@ -98,7 +98,7 @@ class Around:
         inner = unwrap.inside(rows, wrapper)
         inside: dict[str, Peel | None] = {}
         known = 0.0
-        for stream in unwrap.streams(inner):
+        for stream in logical_lines.streams(inner):
             part = inner.filter(pl.col("stream") == stream)
             inside[stream], count = self._find(part, depth + 1, weigh=weigh)
             known += count

@@ -1,12 +1,21 @@
 """Assembles lines to the records of a source and records to event rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
 
-from faultlayer import detect, enclosed, frame, layers, rows, told, unwrap
+from faultlayer import (
+    detect,
+    enclosed,
+    frame,
+    layers,
+    logical_lines,
+    rows,
+    told,
+    unwrap,
+)
 from faultlayer.detect import Definitions, Detection
 from faultlayer.orders import Orders, Trials
 from faultlayer.take import Hit, all_rows, take
@@ -45,10 +54,24 @@ class Assembly:
         if self._wrapped:
             self._place += told.columns()
         self.used: dict[str, int] = {}
+        self.repeated = 0  # lines that a shipper sent again
 
     def pool(self, lines: pl.DataFrame, *, last: bool) -> Pool:
         """Assemble lines; without `last`, what may go on after them is held back."""
         logical = self._unwrapper.add(lines, last=last)
+        pool = self._pool(logical, last=last)
+        again = self._unwrapper.repeats()
+        if not len(again):
+            return pool
+        self.repeated += len(again)
+        reason = pl.lit("sent before: the same place of the same file")
+        lost = again.with_columns(
+            reason.alias("reason"), pl.col("text").str.head(_REJECT_CHARS)
+        )
+        rejects = pl.concat([pool.rejects, lost], how="diagonal").sort("line")
+        return replace(pool, rejects=rejects)
+
+    def _pool(self, logical: pl.DataFrame, *, last: bool) -> Pool:
         if self._rest is not None:
             logical = pl.concat([self._rest, logical])
             self._rest = None
@@ -270,7 +293,7 @@ class Assembly:
             return pl.DataFrame()
         names = {
             stream: ", ".join(one.name for one, _ in self._orders.of(stream).first)
-            for stream in unwrap.streams(logical)
+            for stream in logical_lines.streams(logical)
         }
         whys = {
             stream: f"no pattern of {known} takes it" if known else "no format takes it"

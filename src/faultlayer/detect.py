@@ -8,17 +8,26 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import layers, lines, rows, scoring, stamps, tables, unwrap
+from faultlayer import (
+    layers,
+    lines,
+    logical_lines,
+    rows,
+    scoring,
+    stamps,
+    tables,
+    unwrap,
+)
 from faultlayer.around import Around
 from faultlayer.blocks import Block, open_source
 from faultlayer.documents import Document
 from faultlayer.errors import UsageError
 from faultlayer.find import Source
 from faultlayer.formats import Format
+from faultlayer.level import Peel
 from faultlayer.signatures import Signatures
 from faultlayer.tables import Reading, Tables
 from faultlayer.take import Order, all_rows, take
-from faultlayer.unwrap import Peel
 from faultlayer.wrappers import Wrapper
 
 HEAD_BYTES: Final = 256 << 10
@@ -155,7 +164,7 @@ def choose(
     first: tuple[datetime, bool] | None = None
     parts = {
         stream: _text_of(logical.filter(pl.col("stream") == stream))
-        for stream in unwrap.streams(logical)
+        for stream in logical_lines.streams(logical)
     }
     tables_ = _tables(parts, definitions)
     told = definitions.format(forced) if forced else None

@@ -13,6 +13,8 @@ SPLITS: Final = ("spaces", "comma")
 _LONGEST: Final = 500
 # Spreadsheets and databases put these between the values of what they call CSV.
 _DELIMITERS: Final = (",", "\t", ";")
+# Columns that lines of one row add up in; of all others the first counts.
+_JOINED: Final = frozenset({"stream", "lines", "byte_length", "text", "whole"})
 _UNIT: Final = re.compile(r"\s*[\[(][^\])]*[\])]$")
 
 
@@ -86,14 +88,15 @@ class Reading:
         return (
             marked.group_by("stream", "piece", maintain_order=True)
             .agg(
-                pl.col("line").first(),
                 pl.col("lines").sum(),
-                pl.col("byte_offset").first(),
                 pl.col("byte_length").sum(),
                 pl.col("text").str.join("\n"),
-                pl.col("rest").first(),
-                pl.col("outer").first(),
                 (pl.col("whole") & pl.col("done")).all().alias("whole"),
+                *(
+                    pl.col(name).first()
+                    for name in lines.columns
+                    if name not in _JOINED
+                ),
             )
             .select(lines.columns)
             .sort("line")

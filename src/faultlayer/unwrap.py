@@ -1,116 +1,20 @@
 """Peels what containers, shippers and syslog put around lines, level by level."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
 
 import polars as pl
 
 from faultlayer import stamps
-from faultlayer.jsonl import ROW
-from faultlayer.peel import peel
+from faultlayer.level import Level, Peel, Repeats
+from faultlayer.logical_lines import plain, untold
 from faultlayer.stamps import BASE_YEAR, Year
 from faultlayer.wrappers import Wrapper
-
-#: Parts of one line stand at most this many lines apart: what is never ended holds
-#: nothing back.
-REACH: Final = 1000
-# Parts of one line that are joined; Docker cuts at 16 KiB, so this is 64 MiB.
-_MOST_PARTS: Final = 4096
-# Shippers stamp when they read, and that is so much later, us.
-_LATE_US: Final = 3_000_000
-_SECOND: Final = 1_000_000
-_QUARTER_US: Final = 900 * _SECOND
-_SEVERITIES: Final = (
-    *("critical", "critical", "critical", "error"),
-    *("warning", "info", "info", "debug"),
-)
-
-# As rsyslog writes them.
-_CONTROLS: Final = (("#015", ""), ("#012", "\n"), ("#011", "\t"))
-
-#: Columns of what `Unwrapper` and `plain` give: one row per line of the program inside.
-LINES: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
-    "line": pl.Int64,
-    "lines": pl.Int32,
-    "byte_offset": pl.Int64,
-    "byte_length": pl.Int64,
-    "text": pl.String,
-    "rest": pl.String,
-    "outer": pl.Datetime("us"),
-    "stream": pl.String,
-    "whole": pl.Boolean,
-}
-#: Further columns of wrapped lines: `family` is the stream without stdout and stderr,
-#: `outer_us` the precision of `outer` and `outer_zoned` whether it is UTC; `local` a
-#: stamp of which zone or year is not known.
-TOLD: Final[Mapping[str, pl.DataType | type[pl.DataType]]] = {
-    "family": pl.String,
-    "output": pl.String,
-    "host": pl.String,
-    "origin": pl.String,
-    "program": pl.String,
-    "pid": pl.String,
-    "severity": pl.String,
-    "request_id": pl.String,
-    "outer_us": pl.Int64,
-    "outer_zoned": pl.Boolean,
-    "local": pl.Datetime("us"),
-    "yearless": pl.Boolean,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Peel:
-    """A wrapper, and what is around the lines inside it, by stream."""
-
-    wrapper: Wrapper
-    inside: Mapping[str, "Peel | None"] = field(default_factory=dict)
-
-    def of(self, stream: str) -> "Peel | None":
-        """Give what is around a stream; one that came later is like all the others."""
-        if stream in self.inside:
-            return self.inside[stream]
-        found = {one.name if one else "": one for one in self.inside.values()}
-        return next(iter(found.values())) if len(found) == 1 else None
-
-    @property
-    def name(self) -> str:
-        """Name the wrappers from the outside in."""
-        inner = dict.fromkeys(one.name for one in self.inside.values() if one)
-        return " > ".join((self.wrapper.name, *(["/".join(inner)] if inner else [])))
-
-
-def plain(lines: pl.DataFrame) -> pl.DataFrame:
-    """Give physical lines the columns of `LINES`: nothing is around them."""
-    one = pl.col("lines") if "lines" in lines.columns else pl.lit(1, pl.Int32)
-    return lines.select(
-        "line",
-        one.alias("lines"),
-        "byte_offset",
-        "byte_length",
-        "text",
-        pl.lit(None, pl.String).alias("rest"),
-        pl.lit(None, pl.Datetime("us")).alias("outer"),
-        pl.lit("", pl.String).alias("stream"),
-        pl.lit(value=True).alias("whole"),
-    )
-
-
-def untold(lines: pl.DataFrame) -> pl.DataFrame:
-    """Give physical lines the columns of `LINES` and `TOLD`: nothing is known yet."""
-    told = [pl.lit(None, dtype).alias(name) for name, dtype in TOLD.items()]
-    return plain(lines).with_columns(told)
 
 
 def inside(rows: pl.DataFrame, wrapper: Wrapper) -> pl.DataFrame:
     """Give all rows inside a wrapper, those that it is not around as they are."""
     end = int(rows.get_column("line")[-1]) if len(rows) else 0
-    return _Level(Peel(wrapper)).add(rows, end, last=True)
-
-
-# ---------------------------------------------------------------- levels
+    return Level(Peel(wrapper)).add(rows, end, last=True)
 
 
 class Unwrapper:
@@ -125,7 +29,8 @@ class Unwrapper:
     ) -> None:
         self._year = Year(year)
         self._zone_us = zone_us
-        self._top = _Level(around) if around is not None else None
+        self._repeats = Repeats()
+        self._top = Level(around, self._repeats) if around is not None else None
         self._ready: pl.DataFrame | None = None
         self._end = 0
 
@@ -147,6 +52,10 @@ class Unwrapper:
             rows = rows.filter(pl.col("line") < low)
         return self._dated(rows)
 
+    def repeats(self) -> pl.DataFrame:
+        """Give the lines that a shipper had sent before, once: they are not among the rows."""
+        return self._repeats.take()
+
     def _dated(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Make outer stamps of those of which zone or year is not told."""
         known = rows.get_column("outer").is_not_null()
@@ -164,275 +73,3 @@ class Unwrapper:
                 "outer_zoned"
             ),
         )
-
-
-class _Level:
-    """One wrapper of one stream, and the levels inside."""
-
-    def __init__(self, around: Peel) -> None:
-        self._around = around
-        self._wrapper = around.wrapper
-        self._held: pl.DataFrame | None = None
-        self._before: pl.DataFrame | None = None
-        self._inside: dict[str, _Level | None] = {}
-
-    def low(self) -> int | None:
-        """Give the first line that is held back."""
-        lows = [one.low() for one in self._inside.values() if one is not None]
-        if self._held is not None:
-            lows.append(int(self._held.get_column("line")[0]))
-        return min((low for low in lows if low is not None), default=None)
-
-    def add(self, rows: pl.DataFrame, end: int, *, last: bool) -> pl.DataFrame:
-        """Give the rows inside these; `end` is the line up to which all came."""
-        rows = self._whole(self._peeled(rows), end, last=last)
-        rows = self._ended(rows)
-        if not self._around.inside:
-            return rows
-        parts = []
-        names = rows.get_column("stream").unique(maintain_order=True).to_list()
-        for stream in dict.fromkeys([*names, *self._inside]):
-            if stream not in self._inside:
-                inner = self._around.of(stream)
-                self._inside[stream] = _Level(inner) if inner is not None else None
-            part = rows.filter(pl.col("stream") == stream)
-            level = self._inside[stream]
-            parts.append(part if level is None else level.add(part, end, last=last))
-        return pl.concat(parts) if parts else rows
-
-    # ------------------------------------------------------------ one line
-
-    def _peeled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Put what is inside in the place of each row's text."""
-        found = peel(rows.get_column("text"), self._wrapper)
-        told = self._told(found)
-        if len(found) < len(rows):
-            index = pl.int_range(len(rows), dtype=pl.Int64, eager=True).alias(ROW)
-            told = index.to_frame().join(
-                told, on=ROW, how="left", maintain_order="left"
-            )
-        told = told.drop(ROW).rename(lambda name: f"_{name}")
-        both = rows.hstack(told)
-        if self._wrapper.carry:
-            both = self._carried(both, told.columns)
-        if len(found) < len(rows):
-            both = both.with_columns(
-                pl.coalesce("_text", "text").alias("_text"),
-                pl.when(pl.col("_text").is_null() & pl.lit(not self._wrapper.carry))
-                .then(pl.lit("?"))
-                .otherwise(pl.col("_family") if "_family" in told.columns else None)
-                .alias("_family"),
-                _flag(told, "_whole").fill_null(value=True).alias("_whole"),
-            )
-        return self._settled(both).select(*LINES, *TOLD)
-
-    def _carried(self, both: pl.DataFrame, told: list[str]) -> pl.DataFrame:
-        """Give lines that it is not around what it told of the line before."""
-        bare = both.get_column("_text").is_null()
-        width = pl.col("text").str.len_chars() - pl.col("_text").str.len_chars()
-        known = both.select(*told, width.cast(pl.Int64).alias("_width"))
-        if self._before is not None:
-            known = pl.concat([self._before, known])
-            bare = pl.concat([pl.Series([False]), bare])
-        index = pl.int_range(len(known), dtype=pl.Int64, eager=True)
-        last = pl.select(pl.when(~bare).then(index)).to_series().forward_fill()
-        known = known[last]
-        self._before = known.tail(1)
-        if not bare.any():
-            return both
-        bare, known = bare.tail(len(both)), known.tail(len(both))
-        line = both.get_column("text")
-        known = known.with_columns(line.alias("_line"))
-        # journalctl puts further lines of a message below its first.
-        head = pl.col("_line").str.head(pl.col("_width").fill_null(0))
-        inner = pl.when(head.str.strip_chars(" ") == "")
-        inner_text = inner.then(pl.col("_line").str.slice(head.str.len_chars()))
-        known = known.with_columns(inner_text.otherwise("_line").alias("_text"))
-        carried = [
-            pl.when(bare).then(known.get_column(name)).otherwise(name).alias(name)
-            for name in told
-            if name != "_whole"
-        ]
-        return both.with_columns(carried)
-
-    def _told(self, found: pl.DataFrame) -> pl.DataFrame:
-        """Give `_row`, text, and what the wrapper tells, with types of `TOLD`."""
-        there = found.columns
-        exprs: dict[str, pl.Expr] = {ROW: pl.col(ROW), "text": pl.col("text")}
-        for name, part in (("output", "stream"), ("host", "host"), ("pid", "pid")):
-            if part in there:
-                exprs[name] = _said(part)
-        for name in ("program", "request_id"):
-            if name in there:
-                exprs[name] = _said(name)
-        origin = [_said(name) for name in ("program", "path") if name in there]
-        if origin:
-            exprs["origin"] = pl.coalesce(origin)
-        if "priority" in there:
-            level = pl.col("priority").cast(pl.Int32, strict=False) % 8
-            exprs["severity"] = level.replace_strict(
-                list(range(8)), list(_SEVERITIES), return_dtype=pl.String, default=None
-            )
-        names = [_said(name) for name in ("host", "path", "program") if name in there]
-        if names:
-            family = pl.concat_str(names, separator="|", ignore_nulls=True)
-            exprs["family"] = family.replace("", None)
-        if self._wrapper.partial == "no_newline":
-            exprs["whole"] = pl.col("text").str.ends_with("\n")
-        elif self._wrapper.partial == "tag":
-            open_ = pl.col("tag").str.head(1).str.to_uppercase().is_in(["P", "T"])
-            exprs["whole"] = ~open_.fill_null(value=False)
-        told = found.select(**exprs)
-        return told.hstack(self._stamps(found)) if "time" in there else told
-
-    def _stamps(self, found: pl.DataFrame) -> list[pl.Series]:
-        times = stamps.read(found.get_column("time"), self._wrapper.times)
-        full = pl.col("zoned") & ~pl.col("yearless")
-        precision = pl.col("precision")
-        if not self._wrapper.finer:
-            precision = pl.max_horizontal(precision, pl.lit(_LATE_US, pl.Int64))
-        return times.select(
-            pl.when(full).then("ts").alias("outer"),
-            precision.alias("outer_us"),
-            pl.when(~full).then("ts").alias("local"),
-            "yearless",
-        ).get_columns()
-
-    def _settled(self, both: pl.DataFrame) -> pl.DataFrame:
-        """Join what this level tells with what those around it told."""
-        there = set(both.columns)
-        exprs: dict[str, pl.Expr] = {"text": pl.col("_text")}
-        for name in (
-            "output",
-            "host",
-            "origin",
-            "program",
-            "pid",
-            "severity",
-            "request_id",
-        ):
-            if f"_{name}" in there:
-                exprs[name] = pl.coalesce(f"_{name}", name)
-        if "_family" in there:
-            exprs["family"] = pl.concat_str(
-                "family", "_family", separator="|", ignore_nulls=True
-            ).replace("", None)
-        if "_whole" in there:
-            exprs["whole"] = pl.col("_whole")
-        both = both.with_columns(**exprs)
-        stream = pl.concat_str("family", "output", separator="|", ignore_nulls=True)
-        both = both.with_columns(stream.alias("stream"))
-        return self._timed(both) if "_outer" in there else both
-
-    def _timed(self, both: pl.DataFrame) -> pl.DataFrame:
-        """Settle the stamps: the inner one counts, the outer one repairs it."""
-        if both.get_column("outer").null_count() < len(both):
-            both = _repaired(both)
-        own = pl.col("_outer").is_not_null() | pl.col("_local").is_not_null()
-        return both.with_columns(
-            pl.coalesce("_outer", "outer").alias("outer"),
-            pl.when(own).then("_outer_us").otherwise("outer_us").alias("outer_us"),
-            pl.coalesce("_local", "local").alias("local"),
-            pl.when(pl.col("_local").is_not_null())
-            .then("_yearless")
-            .otherwise("yearless")
-            .alias("yearless"),
-        )
-
-    # ------------------------------------------------------------ parts
-
-    def _whole(self, rows: pl.DataFrame, end: int, *, last: bool) -> pl.DataFrame:
-        """Join the parts of each line, in the order of their first parts."""
-        if self._wrapper.partial == "none":
-            return rows
-        if self._held is not None:
-            rows = pl.concat([self._held, rows])
-            self._held = None
-        if rows.get_column("whole").all():
-            return rows
-        far = (pl.col("line") - pl.col("line").shift()).over("stream") > REACH
-        begins = pl.col("whole").shift(fill_value=True).over("stream")
-        begins |= far.fill_null(value=False)
-        parts = rows.with_columns(begins.cum_sum().over("stream").alias("part"))
-        # A line of more parts than can be held is cut, wherever the blocks end.
-        nth = pl.int_range(pl.len()).over("stream", "part") // _MOST_PARTS
-        parts = parts.with_columns(nth.alias("piece"))
-        sums = {
-            "lines": pl.col("lines").sum(),
-            "byte_length": pl.col("byte_length").sum(),
-        }
-        sums["text"] = pl.col("text").str.join("")
-        sums["whole"] = pl.col("whole").last() | (pl.len() == _MOST_PARTS)
-        first = {
-            name: pl.col(name).first() for name in rows.columns if name != "stream"
-        }
-        joined = parts.group_by("stream", "part", "piece", maintain_order=True).agg(
-            pl.col("line").last().alias("last"),
-            **(first | sums),
-        )
-        torn = joined.filter(
-            ~pl.col("whole") & (pl.col("last") > end - REACH) & pl.lit(not last)
-        )
-        joined = joined.select(rows.columns).sort("line")
-        if len(torn):
-            cut = int(torn.get_column("line").sort()[0])
-            start = pl.col("line").first().over("stream", "part", "piece")
-            self._held = parts.filter(start >= cut).select(rows.columns)
-            joined = joined.filter(pl.col("line") < cut)
-        return joined.with_columns(pl.lit(value=True).alias("whole"))
-
-    def _ended(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Take line ends off; what comes after the first line of a text is `rest`."""
-        text = pl.col("text")
-        if self._wrapper.octal:
-            text = text.str.strip_prefix("\ufeff")
-            for code, char in _CONTROLS:
-                text = text.str.replace_all(code, char, literal=True)
-        if self._wrapper.plan is None or self._wrapper.octal:
-            rows = rows.with_columns(text.str.strip_suffix("\n").str.strip_suffix("\r"))
-            several = rows.get_column("text").str.contains("\n", literal=True)
-            if several.any():
-                cut = pl.col("text").str.splitn("\n", 2).struct
-                rows = rows.with_columns(
-                    cut.field("field_0").str.strip_suffix("\r").alias("text"),
-                    pl.concat_str(
-                        cut.field("field_1"), "rest", separator="\n", ignore_nulls=True
-                    )
-                    .replace("", None)
-                    .alias("rest"),
-                )
-            return rows
-        return rows.with_columns(text.str.strip_suffix("\r"))
-
-
-def _said(part: str) -> pl.Expr:
-    """Give a part, null where it says nothing."""
-    return pl.when(~pl.col(part).is_in(["", "-"])).then(part)
-
-
-def _flag(frame: pl.DataFrame, name: str) -> pl.Expr:
-    return pl.col(name) if name in frame.columns else pl.lit(value=True)
-
-
-def _repaired(both: pl.DataFrame) -> pl.DataFrame:
-    """Give stamps without year or zone those of the stamp around them.
-
-    One that is the moment of writing itself is not improved by one of whole seconds.
-    """
-    local = pl.col("_local")
-    dated = pl.when("_yearless").then(stamps.nearest_year(local, pl.col("outer")))
-    both = both.with_columns(dated.otherwise(local).alias("_dated"))
-    away = (pl.col("outer") - pl.col("_dated")).dt.total_microseconds()
-    zone = (away / _QUARTER_US).round().cast(pl.Int64) * _QUARTER_US
-    moved = pl.col("_dated") + pl.duration(microseconds=zone)
-    can = local.is_not_null() & pl.col("outer").is_not_null()
-    late = can & (pl.col("outer_us") >= _SECOND)
-    return both.with_columns(
-        pl.when(late).then(moved).otherwise("_outer").alias("_outer"),
-        pl.when(can).then(None).otherwise("_local").alias("_local"),
-    )
-
-
-def streams(lines: pl.DataFrame) -> Sequence[str]:
-    """Give the streams of lines, sorted."""
-    return sorted(lines.get_column("stream").unique().to_list())
