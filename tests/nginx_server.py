@@ -92,7 +92,7 @@ http {{
 {temp}
 {directives}
 {logs}
-    limit_req_zone $server_name zone=burst:1m rate=1r/m;
+    limit_req_zone $host zone=burst:1m rate=1r/m;
     upstream retried {{
         server 127.0.0.1:{refused} max_fails=0;
         server 127.0.0.1:{backend} max_fails=0;

@@ -11,6 +11,7 @@ from tests.nginx_server import Seen
 
 from faultlayer import assets, formats
 from faultlayer.analyze import AnalyzeOptions, analyze
+from faultlayer.dialects.nginx import KNOWN
 
 pytestmark = [
     pytest.mark.nginx,
@@ -35,6 +36,15 @@ OWN = {
         ' \'"id":"$http_x_request_id","up":"$upstream_response_time"}\''
     ),
 }
+# Every variable whose values are known, but those of other modules and of ingress.
+_ELSEWHERE = {
+    "realip_remote_addr", "req_id", "namespace", "ingress_name", "service_name",
+    "proxy_upstream_name", "proxy_alternative_upstream_name",
+}  # fmt: skip
+OWN["own_all"] = " ".join(
+    f"'|{name}=${{{name}}}'"
+    for name in sorted({*KNOWN, "http_x_request_id"} - _ELSEWHERE)
+)
 _CLOSE_S = 0.25  # nginx's clock is cached, the client's includes the way
 
 
@@ -75,6 +85,12 @@ def outcome(
 
 Outcome = tuple[list[Seen], pl.DataFrame, pl.DataFrame]
 NAMES = [*_built_in(), *OWN]
+
+
+def test_the_traffic_has_every_fate(outcome: Outcome) -> None:
+    """Answers of the upstream, none of it, time-outs, limits, hang-ups."""
+    seen, _, _ = outcome
+    assert {one.status for one in seen} == {200, 503, 502, 504, 429, None}
 
 
 def _events(outcome: Outcome, name: str) -> dict[int, Mapping[str, object]]:

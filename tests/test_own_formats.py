@@ -153,18 +153,13 @@ def test_a_line_is_explained_by_a_format_of_ones_own(
 
 
 def test_an_own_format_goes_before_a_built_in_one(tmp_path: Path) -> None:
-    """It is for these logs; both take all lines."""
-    line = (
-        '192.0.2.7 - - [30/Nov/2026:05:26:44 +0000] "GET /x HTTP/1.1" 200 8 "-" "curl"'
-    )
-    file = tmp_path / "own.toml"
-    file.write_text(
-        f'{HEAD}kind = "access"\nshares = ["nginx_combined"]\n[[pattern]]\n'
-        'apache_format = "combined"\n'
-        f"[[sample]]\nline = '{line}'\n"
-    )
-    (tmp_path / "a.log").write_text(f"{line}\n")
-    _, sources = analyzed(tmp_path, str(tmp_path / "a.log"), "--formats", str(file))
+    """It is for these logs; both take all lines, and the draft says so."""
+    log, file = tmp_path / "a.log", tmp_path / "own.toml"
+    log.write_text(PLAIN * 3)
+    command = ["formats", "new", "--apache", "combined", "--sample-from", str(log)]
+    assert run([*command, "--out", str(file)]) == 0
+    assert '"nginx_combined"' in file.read_text("utf-8")
+    _, sources = analyzed(tmp_path, str(log), "--formats", str(file))
     assert sources.item(0, "format") == "own"
 
 
@@ -260,6 +255,15 @@ def test_a_configuration_in_the_archive_is_used(tmp_path: Path) -> None:
     assert (event["kind"], event["request_id"]) == ("access", ID)
     assert (event["duration_ms"], event["upstream_response_ms"]) == (30001.0, 30000.0)
     assert (event["upstream_hops"], event["forwarded"]) == (1, False)
+
+
+def test_a_log_older_than_its_configuration_is_not_read_by_it(tmp_path: Path) -> None:
+    """Lines with one field more are rejects, and not requests with other times."""
+    older = GW.replace("|30.000|", "|30.000|192.0.2.31:8000|")
+    files = {"nginx.conf": CONF, "gw.log": GW * 3 + older * 2}
+    events, sources = analyzed(tmp_path, str(_bundle(tmp_path, files)))
+    assert _format_of(sources, "gw.log")[:2] == ("nginx:gw", 2)
+    assert events.get_column("message").drop_nulls().str.contains("192.0").sum() == 0
 
 
 def test_without_the_configuration_the_log_is_not_known(tmp_path: Path) -> None:

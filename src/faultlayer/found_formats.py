@@ -109,12 +109,11 @@ def _of_nginx(path: str, text: str, logs: dict[str, list[str]]) -> Iterator[_Giv
             files.append(log.file)
     for one in found.formats:
         try:
-            said = patterns.of_log_format(one.text, one.escape)
+            # Each variable by its own shape: the log may be older than its configuration,
+            # and a line with other fields must not be read as one of these.
+            said = patterns.of_layout(nginx_conf.layout(one))
         except PatternError:
-            try:
-                said = patterns.of_layout(nginx_conf.layout(one))
-            except PatternError:
-                continue
+            continue
         if said.layout is not None:
             yield _Given(
                 "nginx", one.name, path, one.line, said, said.layout,

@@ -15,7 +15,7 @@ NUMBER: Final = r"-?\d+(?:\.\d+)?"
 WORD: Final = "word"
 TEXT: Final = "text"
 # A request line without quotes around it: what follows must not be part of it.
-_REQUEST: Final = r"(?:[A-Z]+ \S+ HTTP/[\d.]+|[A-Z]+ \S+|\S*)"
+_REQUEST: Final = r"(?:[A-Z]+ .*? HTTP/[\d.]+|[A-Z]+ \S+|\S*)"
 METHOD, PATH, PROTOCOL = "method", "path", "protocol"
 #: Columns that say which exchange it was, by the name of the header that holds it. The
 #: order is that of preference.
@@ -230,14 +230,15 @@ def _shapes(elements: Sequence[Element], *, backslash: bool) -> list[str]:
         if one.shape == TEXT:
             if quoted:
                 shape = r'(?:[^"\\]|\\.)*' if backslash else r'[^"]*'
-            elif last:
-                shape = ".*"
             elif one.column == "message":
                 shape = _REQUEST
+            elif last:
+                shape = ".*"
             else:
                 shape = ".*?"
         elif one.shape == WORD:
-            shape = r'[^\s"]*' if quoted else r'[^\s"]+'
+            # An empty value is written as such: nginx has no dash for an empty header.
+            shape = r'[^\s"]*'
             if after[:1] and after[0] not in ' "\t' and not quoted:
                 shape += "?"
         else:
