@@ -24,6 +24,7 @@ find
 blocks invented
 lines
 compile naming normalise reading tables
+quoted
 shape wrappers
 dialects.*
 patterns peel

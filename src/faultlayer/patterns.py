@@ -14,15 +14,13 @@ from faultlayer.compile import (
     PatternError,
     Plan,
     json_plan,
-    log_regex,
-    quote_plan,
     regex_plan,
-    tokens,
 )
 from faultlayer.definitions import Reader, path_of
 from faultlayer.dialects import apache, envoy, haproxy, nginx, python_logging
 from faultlayer.dialects.template import Layout
 from faultlayer.literals import Hint, hint, pieces
+from faultlayer.quoted import log_regex, quote_plan, tokens
 from faultlayer.shape import Extract, Pattern
 
 COLUMNS: Final = {column.name: column.type for column in schema.EVENTS_RAW}

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from faultlayer import compile as plans
+from faultlayer import quoted
 from faultlayer.compile import JsonShape, PatternError
 
 FORMAT = (
@@ -18,7 +19,7 @@ LINE = (
 
 def test_a_line_is_cut_into_its_variables() -> None:
     """Numbers and the time are typed; what a client writes stays text."""
-    match = plans.quote_plan(FORMAT).match(pl.Series([LINE]))
+    match = quoted.quote_plan(FORMAT).match(pl.Series([LINE]))
     assert match.rows is None
     row = match.fields.row(0, named=True)
     assert row["remote_addr"] == "10.0.0.1"
@@ -38,8 +39,8 @@ def test_every_torn_line_is_refused_by_both_plans() -> None:
     Inside the last one nothing tells: only the bytes of the line do.
     """
     torn = pl.Series([LINE[:end] for end in range(len(LINE) - len("0.5"))])
-    quote = plans.quote_plan(FORMAT)
-    regex = plans.regex_plan(plans.log_regex(FORMAT))
+    quote = quoted.quote_plan(FORMAT)
+    regex = plans.regex_plan(quoted.log_regex(FORMAT))
     assert len(quote.match(torn).fields) == 0
     assert len(regex.match(torn).fields) == 0
     late = pl.Series([LINE[begin:] for begin in range(9, len(LINE))])
@@ -49,8 +50,8 @@ def test_every_torn_line_is_refused_by_both_plans() -> None:
 def test_an_ambiguous_line_is_left_to_the_regex() -> None:
     """A client wrote the literal into its id: the last one is nginx's."""
     line = LINE.replace("id=r-1", "id=r q=9")
-    assert len(plans.quote_plan(FORMAT).match(pl.Series([line])).fields) == 0
-    match = plans.regex_plan(plans.log_regex(FORMAT)).match(pl.Series([line]))
+    assert len(quoted.quote_plan(FORMAT).match(pl.Series([line])).fields) == 0
+    match = plans.regex_plan(quoted.log_regex(FORMAT)).match(pl.Series([line]))
     assert match.fields.item(0, "http_x_request_id") == "r q=9"
     assert match.fields.item(0, "upstream_http_q") == "0.5"
 
@@ -61,15 +62,15 @@ def test_the_regex_takes_what_the_split_takes(value: str) -> None:
     for old in ("rt=0.005", " 8 "):
         new = old.replace("0.005", value).replace("8", value)
         line = pl.Series([LINE.replace(old, new)])
-        split = len(plans.quote_plan(FORMAT).match(line).fields)
+        split = len(quoted.quote_plan(FORMAT).match(line).fields)
         assert (
-            len(plans.regex_plan(plans.log_regex(FORMAT)).match(line).fields) >= split
+            len(plans.regex_plan(quoted.log_regex(FORMAT)).match(line).fields) >= split
         )
 
 
 def test_dropped_variables_are_checked_but_not_given() -> None:
     """What no column needs is not computed."""
-    plan = plans.quote_plan(FORMAT, drop={"remote_user", "upstream_addr"})
+    plan = quoted.quote_plan(FORMAT, drop={"remote_user", "upstream_addr"})
     match = plan.match(pl.Series([LINE, LINE.replace(" - a", "")]))
     assert "remote_user" not in match.fields.columns
     assert match.fields.get_column("remote_addr").to_list() == ["10.0.0.1"]
@@ -86,7 +87,7 @@ def test_dropped_variables_are_checked_but_not_given() -> None:
 def test_a_format_that_cannot_be_read_is_refused(log_format: str, why: str) -> None:
     """The message says what to change."""
     with pytest.raises(PatternError) as caught:
-        plans.quote_plan(log_format)
+        quoted.quote_plan(log_format)
     assert str(caught.value) == why
 
 
