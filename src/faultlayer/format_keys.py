@@ -59,6 +59,7 @@ FORMAT: Final = (
     Key("kind", "text", "The kind of every event, where each line says the same."),
     Key("weak", "flag", "Asked only where no other format fits."),
     Key("shares", "texts", "Formats of programs that write to the same file."),
+    Key("companion", "flag", "What stands beside another program's lines."),
     Key("pairs", "text", "A field whose key=value pairs fill columns and attrs."),
     Key("structured", "flag", "Fields of a structured logger join its message."),
     Key(

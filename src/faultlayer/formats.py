@@ -192,6 +192,7 @@ def _format(
         table=_table(reader, top),
         structured=reader.flag_of(head, "structured"),
         general=_general(reader, head),
+        companion=reader.flag_of(head, "companion"),
     )
     if not loaded.samples:
         reader.wrong("no [[sample]]", hint="give each pattern a line that it takes")

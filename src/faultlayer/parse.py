@@ -210,10 +210,6 @@ class Run:
         """Parse what was held back, and settle what the whole source tells."""
         self._pool(_NO_LINES, last=True)
         result, used = self.result, self._assembly.used
-        if repeated := self._assembly.repeated:
-            result.problems.append(
-                f"{repeated} lines that the shipper sent twice are counted once"
-            )
         result.zoned = self._timeline.zoned
         if self._precisions:
             most = max(self._precisions.values())
@@ -225,8 +221,12 @@ class Run:
             names = [name for name in dict.fromkeys(expected) if name in used]
             names += sorted(set(used).difference(names))
             result.format = ", ".join(names)
-            main = max(names, key=lambda name: used[name])
-            format_ = self._definitions.format(main)
+            known = [self._definitions.format(name) for name in names]
+            # The program that the file is of, not what stands beside its lines.
+            format_ = max(
+                known,
+                key=lambda one: (not (one.general or one.companion), used[one.name]),
+            )
             result.layer, result.component = format_.layer, format_.component
 
     def _pool(self, lines: pl.DataFrame, *, last: bool) -> None:

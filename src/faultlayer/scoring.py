@@ -92,11 +92,12 @@ def ranked(
         own = owns[family(stream)]
         known = [one for one in each if one.total and own[one.format.name]]
         strong = [one for one in known if not one.format.weak]
+        named = any(not one.format.companion for one in strong)
         # Weak formats take lines of any program, so they need a file to themselves.
         weak = [
             one
             for one in known
-            if one.format.weak and not strong and one.own > _WEAK * sizes[stream]
+            if one.format.weak and not named and one.own > _WEAK * sizes[stream]
         ]
         # What many programs print comes after what one program prints.
         ranked[stream] = sorted(
@@ -104,8 +105,11 @@ def ranked(
             key=lambda one: (
                 not one.format.given,
                 one.format.general,
+                one.format.companion,
                 -one.total,
                 -own[one.format.name],
+                # Who says that others take its lines too gives way to them.
+                len(one.format.shares),
                 one.format.name,
             ),
         )

@@ -154,3 +154,4 @@ class Format:
     given: bool = False  # somebody's own, for these logs: tried before all others
     structured: bool = False
     general: int = 0  # the higher, the later it is tried
+    companion: bool = False  # no file is its own where another program writes to it

@@ -133,3 +133,13 @@ def test_information_is_no_death(con: duckdb.DuckDBPyConnection) -> None:
     exchanges(con, (9, 1, 200), (20, 2, 502))
     words(con, (20, "worker_died"), severity="info")
     assert tied(con) == []
+
+
+def test_ranks_that_waited_for_one_another_say_so_late(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Failures began at 91 s, the watchdog of NCCL spoke at 630 s, ready was at -100 s."""
+    exchanges(con, (9, 1, 200), (30, 61, 504), (700, 1, 502))
+    words(con, (-100, "engine_ready"), (630, "nccl_timeout"), (632, "worker_died"))
+    # Trouble began between -100 and 630 s, after 10 s and before 91 s.
+    assert tied(con) == [(0.0, -100.0 - 91 - 2, 630.0 - 10 + 2)]

@@ -19,6 +19,8 @@ _SECOND = 1_000_000
 _ONE_DEATH_US = 15 * _SECOND
 #: Without work for so long before a watchdog speaks, an engine hangs.
 _SILENCE_US = 15 * _SECOND
+#: How long ranks may have waited for one another before they say so.
+_WAIT_US = 1800 * _SECOND
 #: More deaths or outages than these are no moments.
 _MOST = 200
 #: What a host's clock may be wrong by, and what one in another zone may.
@@ -45,7 +47,8 @@ SELECT
             'device_assert', 'nccl_timeout', 'segfault', 'illegal_instruction',
             'gpu_ecc', 'gpu_lost', 'detokenizer_failure'
         ]
-    ) AS dead
+    ) AS dead,
+    list_contains(coalesce(kinds, [kind]), 'nccl_timeout') AS waited
 FROM parsed
 WHERE
     clock_id = $clock
@@ -169,33 +172,37 @@ def match(
 
 
 def _deaths(
-    words: Sequence[tuple[int, int, bool, bool, bool, bool]],
+    words: Sequence[tuple[int, int, bool, bool, bool, bool, bool]],
 ) -> Iterator[_Death]:
     """Give the deaths and hangs that a log tells of, in order."""
     steps: list[int] = []
     worked: int | None = None
+    begun: int | None = None  # since when it can have been in trouble
     told: int | None = None  # the last record of the death that was given
-    for number, (ts, precision, ready, works, watched, dead) in enumerate(words):
-        if works:
-            if worked is not None:
+    for number, (ts, precision, ready, works, watched, dead, waited) in enumerate(
+        words
+    ):
+        if works or ready:
+            if works and worked is not None:
                 steps.append(ts - worked)
-            worked, told = ts, None
-        elif ready:
-            told = None
-        elif watched or dead:
-            silent = worked is not None and ts - worked >= _SILENCE_US
-            hangs = watched and silent
-            if told is None and (dead or hangs):
-                later = (one[0] for one in words[number:] if one[2])
-                low = worked if hangs and worked is not None else ts
-                reach = low + round(median(steps)) if steps else ts
-                high = min(reach, ts) if hangs else ts
-                yield _Death(low, high, next(later, None), precision)
-                told = ts
-            elif told is not None:
-                told = ts
+            worked, begun, told = ts if works else worked, ts, None
+            continue
         if told is not None and ts - told > _ONE_DEATH_US:
             told = None
+        silent = worked is not None and ts - worked >= _SILENCE_US
+        hangs = watched and silent
+        if told is None and (dead or hangs):
+            later = (one[0] for one in words[number:] if one[2])
+            low = high = ts
+            if hangs and worked is not None:
+                low = worked
+                high = min(worked + round(median(steps)), ts) if steps else ts
+            elif waited:
+                low = max(begun or 0, ts - _WAIT_US)
+            yield _Death(low, high, next(later, None), precision)
+            told = ts
+        elif told is not None and (dead or watched):
+            told = ts
 
 
 def _agreed(
@@ -220,7 +227,7 @@ def _agreed(
         count = len({number for _, _, number in having})
         low = max(one[0] for one in having)
         high = min(one[1] for one in having)
-        zone = 0 if zoned else round((low + high) / 2 / QUARTER_US) * QUARTER_US
+        zone = 0 if zoned else _zone(low, high)
         off = max(0, low - zone, zone - high)
         slack = _ZONE_SKEW_US if zone else _SKEW_US
         if not counted and off > slack:
@@ -242,7 +249,14 @@ def _bounds(death: _Death, outage: _Outage) -> tuple[int, int]:
     return low, high
 
 
+def _zone(low: int, high: int) -> int:
+    """Give the time zone that bounds allow or come nearest to; none at all if they can."""
+    if low <= 0 <= high:
+        return 0
+    return round((low + high) / 2 / QUARTER_US) * QUARTER_US
+
+
 def _plain(low: int, high: int) -> int:
     """Choose a whole time zone when the bounds allow one, else their middle."""
-    zone = round((low + high) / 2 / QUARTER_US) * QUARTER_US
+    zone = _zone(low, high)
     return zone if low <= zone <= high else (low + high) // 2

@@ -41,7 +41,11 @@ SELECT DISTINCT other.clock_id
 FROM sources AS mine
 INNER JOIN sources AS other
     ON
-        mine.component = other.component
+        (
+            mine.component = other.component
+            -- Native code below an engine has no log of its own.
+            OR (mine.component = 'native' AND other.layer = 'model')
+        )
         AND regexp_replace(mine.path, '[^/]*$', '')
         = regexp_replace(other.path, '[^/]*$', '')
 WHERE mine.clock_id = $clock AND other.clock_id <> mine.clock_id

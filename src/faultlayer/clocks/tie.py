@@ -42,6 +42,9 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> pa.Table:
     waiting = [name for name in waiting if name not in tied]
     for clock in moments.match(con, tied, waiting):
         tied[clock.clock_id] = clock
+    waiting = [name for name in waiting if name not in tied]
+    for clock in siblings.borrow(con, tied, waiting):
+        tied[clock.clock_id] = clock
     rest = [
         Clock(name, "untied", "no shared request ids")
         for name in waiting
