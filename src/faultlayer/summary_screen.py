@@ -114,10 +114,15 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
 
 def books(account: Values) -> str:
     """Give the sum of the lines: `12 = 9 in events + ...`."""
+    further = account.get("continuation_lines", 0)
+    # Elements of an array may all stand on one line.
+    rest = f" + {wording.count(further)} continuations"
+    if further < 0:
+        rest = f" - {wording.count(-further)} that share a line"
     return (
         f"{wording.count(account.get('lines', 0))} ="
         f" {wording.count(account.get('event_records', 0))} in events"
-        f" + {wording.count(account.get('continuation_lines', 0))} continuations"
+        f"{rest}"
         f" + {wording.count(account.get('reject_lines', 0))} rejected"
         f" + {wording.count(account.get('blank_lines', 0))} blank"
     )
