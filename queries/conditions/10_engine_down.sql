@@ -298,6 +298,12 @@ loops AS (
 
 SELECT
     CASE
+        WHEN
+            poison.request_id IS NOT NULL
+            AND coalesce(reasons.cause, 'model.worker_died') IN (
+                'model.worker_died', 'model.watchdog_kill', 'model.hung'
+            )
+            THEN 'model.poison_request'
         WHEN reasons.cause IS NOT NULL THEN reasons.cause
         WHEN
             outages.tied
@@ -329,12 +335,16 @@ SELECT
             THEN ' of ' || replace(reasons.cause, 'model.', '')
         WHEN outages.death THEN ''
         ELSE ' to start'
-    END AS because,
+    END
+    || coalesce(
+        ', as each time that request ' || poison.request_id || ' came to it', ''
+    ) AS because,
     list_distinct(
         list_concat(
             coalesce(reasons.evidence, []),
             outages.evidence,
-            coalesce(pairs.evidence, [])
+            coalesce(pairs.evidence, []),
+            coalesce(poison.evidence, [])
         )
     )[1:20] AS evidence
 FROM outages
@@ -349,6 +359,7 @@ LEFT JOIN served
         AND outages.engine = served.engine
         AND outages.ready_ts IS NOT DISTINCT FROM served.ready_ts
 LEFT JOIN pairs ON outages.engine = pairs.engine
+LEFT JOIN poison ON outages.engine = poison.engine AND outages.tied
 WHERE
     (outages.tied OR outages.engine NOT IN (SELECT pairs.engine FROM pairs))
     -- Whoever stops in good order and turns nobody away is in no trouble.

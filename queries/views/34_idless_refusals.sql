@@ -13,6 +13,7 @@ WITH fitting AS (
             marks.ts, marks.ts, marks.ts_error_us
         ) AS certain
     FROM marks
+    LEFT JOIN engine_names ON marks.engine = engine_names.label
     INNER JOIN failures
         ON
             may_overlap(
@@ -29,7 +30,8 @@ WITH fitting AS (
                 marks.layer <> 'model'
                 OR (
                     failures.forwarded IS NOT FALSE
-                    AND coalesce(failures.engine, marks.engine) = marks.engine
+                    AND coalesce(failures.engine, engine_names.engine)
+                    = engine_names.engine
                 )
             )
     WHERE

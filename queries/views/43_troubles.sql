@@ -36,7 +36,8 @@ WITH words AS (
             OR (
                 marks.layer = 'harness'
                 AND marks.kind IN (
-                    'engine_exited', 'engine_start_failed', 'operator_stop'
+                    'engine_exited', 'engine_start_failed', 'operator_stop',
+                    'watchdog_kill'
                 )
                 AND coalesce((marks.attrs ->> '$.exit_code'), '') <> '0'
             )
@@ -91,7 +92,14 @@ judged AS (
         words.*,
         worked.ts AS worked_ts,
         stalled.ts AS stalled_ts,
-        coalesce(worked.ts < words.ts - INTERVAL 15 SECOND, FALSE) AS hung
+        -- What shoots an engine that stands still only ends its hang.
+        coalesce(worked.ts < words.ts - INTERVAL 15 SECOND, FALSE)
+        OR (
+            stalled.ts IS NOT NULL
+            AND list_has_any(
+                words.kinds, ['watchdog_kill', 'engine_rpc_timeout', 'engine_unhealthy']
+            )
+        ) AS hung
     FROM words
     LEFT JOIN worked ON words.event_id = worked.event_id
     LEFT JOIN stalled ON words.event_id = stalled.event_id
@@ -102,7 +110,7 @@ SELECT
     judged.engine,
     judged.ts,
     CASE
-        WHEN judged.hung THEN judged.worked_ts
+        WHEN judged.hung THEN coalesce(judged.worked_ts, judged.stalled_ts)
         WHEN judged.stalled_ts IS NOT NULL THEN judged.stalled_ts
         WHEN list_contains(judged.kinds, 'nccl_timeout')
             THEN judged.ts - micros(judged.waited_us)
