@@ -19,7 +19,9 @@ DEPTH: Final = 6
 _MOST: Final = 0.5  # share of lines that a wrapper has to be around
 _FIRST: Final = 20  # lines by which a wrapper is passed over
 _SAMPLE: Final = 400
-_NAMED: Final = 0.5  # what a line counts of which only the program is known
+# What a line counts of which only the program is known, or that any program may write.
+_NAMED: Final = 0.7
+_GENERAL: Final = 0.6
 
 
 def _last(path: str) -> str:
@@ -32,11 +34,13 @@ class Around:
 
     def __init__(self, wrappers: Sequence[Wrapper], formats: Sequence[Format]) -> None:
         self._wrappers = sorted(wrappers, key=lambda one: not one.sure)
-        self._order: Order = [
+        known = [
             (one, [pattern for pattern in one.patterns if pattern.telling])
             for one in formats
             if not one.weak
         ]
+        self._own: Order = [one for one in known if not one[0].general]
+        self._general: Order = [one for one in known if one[0].general]
 
     def find(self, lines: pl.DataFrame) -> Peel | None:
         """Give what is around these lines (columns of `lines_of`)."""
@@ -112,12 +116,18 @@ class Around:
         if not len(some):
             return 0.0
         sight = Sight(some.to_list())
-        likely = [
-            (one, [pattern for pattern in patterns if sight.may_hold(pattern.hint)])
-            for one, patterns in self._order
-        ]
-        _, left = take(some, likely)
+        _, left = take(some, _likely(self._own, sight))
         known = float(len(some) - len(left))
         if rows.get_column("program").null_count() < len(rows):
             known += _NAMED * len(left)
+        else:
+            _, unknown = take(some, _likely(self._general, sight), left)
+            known += _GENERAL * (len(left) - len(unknown))
         return known * len(text) / len(some)
+
+
+def _likely(order: Order, sight: Sight) -> Order:
+    return [
+        (one, [pattern for pattern in patterns if sight.may_hold(pattern.hint)])
+        for one, patterns in order
+    ]

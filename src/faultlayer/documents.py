@@ -51,14 +51,13 @@ def of(head: bytes, lists: Sequence[Steps]) -> Iterator[Document]:
         yield Document(EXPORT)
     if not _START.match(head):
         return
-    found = _Walk(head.decode("latin-1"), lists).pieces()
-    if any(piece.around for piece in found):
-        yield Document(JSON, tuple(lists))
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
     # An array on one line is a list of records as well.
-    if any(piece.good for piece in found) and (
-        first.startswith(b"[") or not _is_json(first)
-    ):
+    lines = _is_json(first) and not first.startswith(b"[")
+    found = _Walk((first if lines else head).decode("latin-1"), lists).pieces()
+    if any(piece.around for piece in found):
+        yield Document(JSON, tuple(lists))
+    if any(piece.good for piece in found) and not lines:
         yield Document(JSON)
 
 

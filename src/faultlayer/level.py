@@ -168,7 +168,7 @@ class Level:
             bare = pl.concat([pl.Series([False]), bare])
         index = pl.int_range(len(known), dtype=pl.Int64, eager=True)
         last = pl.select(pl.when(~bare).then(index)).to_series().forward_fill()
-        known = known[last]
+        known = known.select(pl.all().gather(last))
         self._before = known.tail(1)
         if not bare.any():
             return both

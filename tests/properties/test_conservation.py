@@ -68,6 +68,18 @@ SHAPES = [
     b"2026-11-30T05:26:44.669794202Z stdout P INFO 11-30 05:26:44 eng",
     b"2026-11-30T05:26:44.669794203Z stdout F ine.py:1] Added request r-1.",
     b"2026-11-30T05:26:44.669794204Z stderr F Traceback (most recent call last):",
+    b'{"__REALTIME_TIMESTAMP":"1796016404000000","_HOSTNAME":"h","SYSLOG_IDENTIFIER":"gw",'
+    b'"MESSAGE":"[INFO] [2026-11-30 05:26:44,123] harness.x: a\\n  b"}',
+    b"Nov 30 05:26:44 h gw[1]: [ERROR] [2026-11-30 05:26:44,123] harness.x: a",
+    b"Nov 30 05:26:44 h gw[1]: Traceback (most recent call last):",
+    b"Nov 30 05:26:45 h kernel: [ 4176.010237] Out of memory: Killed process 8 (java)",
+    b"                         further line of a message",
+    b'<187>1 2026-11-30T05:26:44Z h gw 42 REQ [r id="r-1"] a#012b',
+    b"gw-1  | 2026-11-30T05:26:44.1Z [INFO] [2026-11-30 05:26:44,123] harness.x: a",
+    b'{"@timestamp":"2026-11-30T05:26:44.1Z","message":"2026-11-30T05:26:44.6Z stdout P INFO'
+    b' 11-30 05:26:44 eng","log":{"offset":1,"file":{"path":"/a"}},"host":{"name":"h"}}',
+    b'{"@timestamp":"2026-11-30T05:26:44.1Z","message":"2026-11-30T05:26:44.6Z stdout F'
+    b' ine.py:1] Added request r-1.","log":{"offset":9,"file":{"path":"/a"}},"host":{"name":"h"}}',
     b"05:26:44 - LiteLLM Proxy:ERROR: x.py:296 - Exception occured [trace_id=abc]",
     b"[  316.505308] nvidia-uvm: Loaded the UVM driver",
     b"server:",

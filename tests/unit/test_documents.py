@@ -1,0 +1,118 @@
+"""A document's records are found wherever its lines end, and its bytes add up."""
+
+import json
+import struct
+
+import pytest
+
+from faultlayer import documents
+from faultlayer.documents import Document
+
+LISTS = (("events",), ("logEvents",), ("data", "result", "values"))
+
+
+def texts(data: bytes) -> list[tuple[int, int, str]]:
+    """Give line, lines and text of each record; the accounts must hold."""
+    [document, *_] = documents.of(data, LISTS)
+    rows = documents.rows(data, document)
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    assert rows.get_column("byte_length").sum() == len(data)
+    assert rows.get_column("lines").sum() == lines
+    assert rows.get_column("line").to_list() == list(range(1, len(rows) + 1))
+    return rows.select("at", "lines", "text").rows()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[INFO] started\n",
+        b'{"a": 1}\n{"a": 2}\n',
+        b'{"events": []}\n',
+        b"KEY=value\nOTHER=value\n",
+        b"",
+        b"{not json\n",
+    ],
+)
+def test_lines_are_no_document(data: bytes) -> None:
+    """Objects a line, an empty answer, settings: all are read line by line."""
+    assert list(documents.of(data, LISTS)) == []
+
+
+def test_a_list_gives_its_records_with_what_is_around() -> None:
+    """What stands beside the list belongs to each record, before or after it."""
+    data = b'{"a": 1, "events": [{"m": "x\\ny"}, {"m": "\xc3\xa9"}], "b": [2]}'
+    assert texts(data) == [
+        (1, 0, '{"of":{"a": 1,"b": [2]},"item":{"m": "x\\ny"}}'),
+        (1, 1, '{"of":{"a": 1,"b": [2]},"item":{"m": "é"}}'),
+    ]
+
+
+def test_lists_within_lists() -> None:
+    """Each stream of an answer has its own labels."""
+    result = [
+        {"stream": {"pod": "a"}, "values": [["1", "x"]]},
+        {"values": [["2", "y"], ["3", "z"]], "stream": {"pod": "b"}},
+    ]
+    data = json.dumps({"status": "success", "data": {"result": result}}).encode()
+    items = [json.loads(text) for _, _, text in texts(data)]
+    assert [(one["of"]["stream"]["pod"], one["item"][1]) for one in items] == [
+        ("a", "x"),
+        ("b", "y"),
+        ("b", "z"),
+    ]
+
+
+def test_objects_over_several_lines() -> None:
+    """Each begins at a physical line of its own, and is one line of text."""
+    data = b'{\n  "a": "x"\n}\n\n{\n  "a": "y"\n}\n'
+    assert texts(data) == [(1, 4, '{   "a": "x" }'), (5, 3, '{   "a": "y" }')]
+
+
+def test_a_torn_document_keeps_what_is_whole() -> None:
+    """The download ended within a record: what is left of it is one, too."""
+    data = b'{"events": [\n{"m": 1},\n{"m": 2},\n{"m": '
+    found = texts(data)
+    assert [text for _, _, text in found] == [
+        '{"of":{},"item":{"m": 1}}',
+        '{"of":{},"item":{"m": 2}}',
+        '{"m":',
+    ]
+
+
+def test_a_broken_record_does_not_spoil_the_next() -> None:
+    """It is given up at the end of its line."""
+    data = b'{"events": [\n{"m": 1},\n{"m": oops},\n{"m": 3}\n]}\n'
+    found = [text for _, _, text in texts(data)]
+    assert found == [
+        '{"of":{},"item":{"m": 1}}',
+        '{"m": oops},',
+        '{"of":{},"item":{"m": 3}}',
+    ]
+
+
+def test_an_export_is_read_by_its_lengths() -> None:
+    """A message may hold line ends and its length may look like one: ten is a newline."""
+    message = b"0123\n\n6789"
+    assert struct.pack("<Q", len(message))[:1] == b"\n"
+    data = (
+        b"__REALTIME_TIMESTAMP=1796016398269794\nMESSAGE\n"
+        + struct.pack("<Q", len(message))
+        + message
+        + b"\n_PID=1\n\n__REALTIME_TIMESTAMP=1796016398269795\nMESSAGE=b\nA=1\nA=2\n"
+    )
+    found = texts(data)
+    assert [(line, lines) for line, lines, _ in found] == [(1, 8), (9, 4)]
+    first, second = (json.loads(text) for _, _, text in found)
+    assert first == {
+        "__REALTIME_TIMESTAMP": "1796016398269794",
+        "MESSAGE": "0123\n\n6789",
+        "_PID": "1",
+    }
+    assert second["A"] == ["1", "2"]
+
+
+def test_the_beginning_of_a_document_leaves_out_what_is_cut() -> None:
+    """Only whole records tell what wrote it."""
+    data = b'{"events": [{"m": 1}, {"m": 2}, {"m": "thr'
+    rows = documents.rows(data, Document("json", LISTS), whole=False)
+    assert len(rows) == 2
