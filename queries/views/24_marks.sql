@@ -8,6 +8,8 @@ SELECT
     events.ts,
     events.ts_raw,
     coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
+    -- A borrowed stamp is that of the record before; the own one may be later.
+    CASE WHEN events.borrowed THEN events.ts_precision_us ELSE 0 END AS late_us,
     coalesce(clocks.status, 'untied') AS clock_status,
     events.layer,
     events.component,

@@ -7,6 +7,7 @@ WITH words AS (
         marks.ts,
         marks.ts_raw,
         marks.ts_error_us,
+        coalesce(marks.late_us, 0) AS late_us,
         marks.clock_status,
         marks.clock_id,
         marks.layer,
@@ -117,6 +118,7 @@ SELECT
         ELSE judged.ts
     END AS since,
     judged.ts_raw,
+    judged.ts + micros(judged.late_us) AS ts_latest,
     judged.ts_error_us,
     judged.clock_status,
     judged.layer,
