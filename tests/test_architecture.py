@@ -37,7 +37,7 @@ assemble
 parse
 blowup draft_text found_formats guess notes rivals
 prove
-drafting queries
+corrected drafting queries
 database
 accounts
 case mutants

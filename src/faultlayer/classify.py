@@ -175,8 +175,9 @@ class Classifier:
         con.execute(_PARSED)
         con.register("timing_table", self._timing)
         con.execute("CREATE OR REPLACE TEMP TABLE timing AS FROM timing_table")
-        clocks = tie.tie(con, self._wishes)
-        pq.write_table(clocks, self._dir / "clocks.parquet", compression="zstd")
+        tied = tie.tie(con, self._wishes)
+        for name, table in (("clocks", tied.clocks), ("turns", tied.turns)):
+            pq.write_table(table, self._dir / f"{name}.parquet", compression="zstd")
         database.attach_views(con, self._dir)
         database.settle_clocks(con)
         tell("attempts")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from faultlayer import schema
+from faultlayer import corrected, schema
 from faultlayer.errors import CaseError, UsageError
 from faultlayer.schema import Column
 
@@ -19,37 +20,10 @@ if TYPE_CHECKING:
 STORAGE = "v1.2.0"
 """Storage version of `case.duckdb`, so that clients older than ours read it."""
 
-_DERIVED = {
-    "ts": Column("ts", pa.timestamp("us"), "time corrected by the source's clock, UTC"),
-    "ts_error_us": Column(
-        "ts_error_us", pa.int64(), "uncertainty of ts, us; NULL = clock is untied"
-    ),
-    "clock_id": Column("clock_id", pa.string(), "clock that stamped it"),
-}
-
-_EVENTS_FIRST = """
-    event_id source_id line byte_offset byte_length ts ts_raw ts_precision_us
-    ts_error_us layer component kind severity request_id raw_request_id engine
-    plugin pool user_id project_id tenant_id model status duration_ms
-    upstream_connect_ms upstream_header_ms upstream_response_ms upstream_hops
-    forwarded prompt_tokens completion_tokens quota_amount message attrs
-"""
-
-
-def _event_columns() -> tuple[Column, ...]:
-    known = {column.name: column for column in schema.EVENTS_RAW} | _DERIVED
-    first = _EVENTS_FIRST.split()
-    rest = [name for name in known if name not in first]
-    return tuple(known[name] for name in (*first, *rest))
-
-
-EVENTS = _event_columns()
-"""Columns of the view `events`: those that CONTRACT guarantees, then the rest."""
-
 VIEWS: dict[str, tuple[Column, ...]] = {
     "events_raw": schema.EVENTS_RAW,
     **schema.TABLES,
-    "events": EVENTS,
+    "events": corrected.EVENTS,
 }
 """Every view of a case, in an order in which each rests on earlier ones only."""
 
@@ -60,6 +34,7 @@ VIEW_DOCS = {
     "sources": "one row per input file or archive member",
     "rejects": "records that no format took",
     "clocks": "one row per segment of a clock",
+    "turns": "where in a source a clock was set back, and readings come again",
     "aliases": "spellings of request ids",
     "attempts": "one row per attempt, failed or not",
     "conditions": "intervals of trouble",
@@ -154,7 +129,7 @@ def attach_view(
         con.register(name, _dataset(name, columns, files))
     else:
         if name == "events":
-            body = _events_body()
+            body = corrected.view(turned=_turned(case_dir))
         elif files:
             names = ", ".join(_literal(file) for file in files)
             body = _select(columns, f"read_parquet([{names}])")
@@ -178,7 +153,7 @@ def write_catalogue(path: Path) -> None:
         con.execute("BEGIN")  # or each of hundreds of comments is synced on its own
         for name, columns in VIEWS.items():
             if name == "events":
-                body = _events_body()
+                body = corrected.view(turned=_turned(Path()))
             elif parquet_files(Path(), name):
                 body = _select(columns, f"read_parquet('{_relative(name)}')")
             else:
@@ -307,94 +282,15 @@ def settle_clocks(con: duckdb.DuckDBPyConnection) -> None:
 
     Who asks often spares working their segments out with each question.
     """
-    con.execute(f"CREATE OR REPLACE TEMP TABLE settled AS {_STAMPS} FROM stamps")
-    body = _events_body("WITH stamps AS (FROM settled)")
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE settled AS {corrected.STAMPS} FROM stamps"
+    )
+    found = con.execute("SELECT count(*) > 0 FROM turns").fetchall()
+    body = corrected.view("WITH stamps AS (FROM settled)", turned=bool(found[0][0]))
     con.execute(f"CREATE OR REPLACE TEMP VIEW events AS {body}")
 
 
-def _events_body(stamps: str | None = None) -> str:
-    special = {
-        "ts": "CASE WHEN stamps.offset_us IS NULL THEN raw.ts_raw"
-        f" ELSE {_corrected('raw.ts_raw', 'stamps')} END AS ts",
-        "ts_error_us": "raw.ts_precision_us + stamps.error_us AS ts_error_us",
-        "clock_id": "stamps.clock_id",
-        "request_id": "coalesce(aliases.request_id, raw.request_id) AS request_id",
-        "raw_request_id": "coalesce(raw.raw_request_id, raw.request_id)"
-        " AS raw_request_id",
-    }
-    items = ",\n    ".join(special.get(c.name, f"raw.{c.name}") for c in EVENTS)
-    return f"""{stamps or _STAMPS}
-SELECT
-    {items}
-FROM events_raw AS raw
-LEFT JOIN stamps
-    ON
-        raw.source_id = stamps.source_id
-        AND raw.ts_raw >= stamps.reads_from
-        AND raw.ts_raw < stamps.reads_to
-LEFT JOIN aliases ON raw.request_id = aliases.alias"""
-
-
-def _corrected(reading: str, clock: str) -> str:
-    """Give the reference time at which a clock showed `reading`."""
-    since = f"epoch_us({reading}) - epoch_us({clock}.anchor_ts) - {clock}.offset_us"
-    scale = f"(1 + {clock}.drift_ppm * 1e-6)"
-    return (
-        f"make_timestamp(epoch_us({clock}.anchor_ts)"
-        f" + CAST(round(({since}) / {scale}) AS BIGINT))"
-    )
-
-
-# A segment holds from its valid_from to the next one's, as read off that clock; where
-# a clock was set back the same reading occurs twice and the later segment gets it.
-_STAMPS = """WITH segments AS (
-    SELECT
-        clock_id,
-        segment,
-        coalesce(anchor_ts, valid_from, TIMESTAMP '2000-01-01') AS anchor_ts,
-        CASE WHEN status <> 'untied' THEN offset_us END AS offset_us,
-        coalesce(drift_ppm, 0) AS drift_ppm,
-        CASE
-            WHEN status = 'untied' OR lo_us IS NULL OR hi_us IS NULL THEN NULL
-            ELSE greatest(hi_us - offset_us, offset_us - lo_us)
-        END AS error_us,
-        max(CASE
-            WHEN valid_from IS NULL THEN TIMESTAMP '-infinity'
-            ELSE make_timestamp(
-                epoch_us(valid_from) + coalesce(offset_us, 0)
-                + CAST(round(
-                    coalesce(drift_ppm, 0) * 1e-6
-                    * (epoch_us(valid_from) - epoch_us(coalesce(anchor_ts, valid_from)))
-                ) AS BIGINT)
-            )
-        END) OVER (PARTITION BY clock_id ORDER BY segment) AS reads_from
-    FROM clocks
-),
-
-bounded AS (
-    SELECT
-        clock_id,
-        anchor_ts,
-        offset_us,
-        drift_ppm,
-        error_us,
-        reads_from,
-        lead(reads_from, 1, TIMESTAMP 'infinity')
-            OVER (PARTITION BY clock_id ORDER BY segment) AS reads_to
-    FROM segments
-),
-
-stamps AS (
-    SELECT
-        sources.source_id,
-        bounded.clock_id,
-        bounded.anchor_ts,
-        bounded.offset_us,
-        bounded.drift_ppm,
-        bounded.error_us,
-        bounded.reads_from,
-        bounded.reads_to
-    FROM sources
-    INNER JOIN bounded ON sources.clock_id = bounded.clock_id
-)
-"""
+def _turned(case_dir: Path) -> bool:
+    """Whether a clock of the case was set back."""
+    files = parquet_files(case_dir, "turns")
+    return any(pq.read_metadata(file).num_rows for file in files)

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from faultlayer import database, schema
+from faultlayer import corrected, database, schema
 from faultlayer.classify import CORRECTED, Classifier
 from faultlayer.errors import DefinitionError, Location
 
@@ -234,8 +234,8 @@ def _tables(con: duckdb.DuckDBPyConnection, case: RuleCase, seed: int | None) ->
         rows.append(_row(record, ids[log], lines[log], case))
     if seed is not None:
         random.Random(seed).shuffle(rows)  # noqa: S311 - an order, not a secret
-    names = [column.name for column in database.EVENTS]
-    wanted = pa.schema([(column.name, column.type) for column in database.EVENTS])
+    names = [column.name for column in corrected.EVENTS]
+    wanted = pa.schema([(column.name, column.type) for column in corrected.EVENTS])
     try:
         events = pa.Table.from_pylist(rows, schema=wanted)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -281,7 +281,7 @@ def _row(
     record: Mapping[str, Any], source_id: int, line: int, case: RuleCase
 ) -> dict[str, Any]:
     _, layer, component, _ = LOGS[record["log"]]
-    known = {column.name for column in database.EVENTS}
+    known = {column.name for column in corrected.EVENTS}
     unknown = record.keys() - known - _OWN_KEYS
     if unknown:
         raise DefinitionError(

@@ -144,6 +144,12 @@ CLOCKS = _columns(
     ("time_zone_us", pa.int64(), "part of the offset that is a time zone, us"),
 )
 
+TURNS = _columns(
+    ("source_id", pa.int64(), "source"),
+    ("segment", pa.int64(), "segment of its clock that begins with the line"),
+    ("line", pa.int64(), "first physical line, from 1"),
+)
+
 ALIASES = _columns(
     ("alias", _TEXT, "spelling of an id"),
     ("request_id", _TEXT, "the request that it names"),
@@ -234,6 +240,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "sources": SOURCES,
     "rejects": REJECTS,
     "clocks": CLOCKS,
+    "turns": TURNS,
     "aliases": ALIASES,
     "attempts": ATTEMPTS,
     "conditions": CONDITIONS,

@@ -137,6 +137,24 @@ def test_segments_never_double_a_record(build_case: Build) -> None:
     assert len(engine_times(case)) == 2
 
 
+def test_lines_tell_where_a_clock_was_set_back(build_case: Build) -> None:
+    """Both records were read after the step's reading, but before its line, or not."""
+    step = START + timedelta(seconds=4.5)
+    clocks = [
+        clock(valid_to=step),
+        clock(segment=1, valid_from=step, offset_us=-3_000_000),
+    ]
+    assert [ts for ts, _ in engine_times(build_case(clocks=clocks))] == [
+        START + timedelta(seconds=5),
+        START + timedelta(seconds=7),
+    ]
+    turns = [{"source_id": 2, "segment": 1, "line": 2}]
+    assert [ts for ts, _ in engine_times(build_case(clocks=clocks, turns=turns))] == [
+        START + timedelta(seconds=2),
+        START + timedelta(seconds=7),
+    ]
+
+
 @pytest.mark.parametrize("clocks", [[], [clock(status="untied", offset_us=7)]])
 def test_an_untied_clock_stays_as_logged(
     build_case: Build, clocks: list[dict[str, Any]]

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from faultlayer.clocks import turns
 from faultlayer.clocks.agreement import Bounds as OneSided
 from faultlayer.clocks.agreement import Floats
 from faultlayer.clocks.clock import Clock, Segment
@@ -206,11 +207,24 @@ FROM spans
 FULL JOIN moved ON spans.request_id = moved.request_id
 """
 
-_SHARED = """
-SELECT parsed.clock_id, count(DISTINCT parsed.request_id) AS shared
+# The ids of each clock, looked for once: the spans grow with every clock that is tied.
+_IDS = """
+CREATE OR REPLACE TEMP TABLE clock_ids AS
+SELECT DISTINCT
+    clock_id,
+    hash(request_id) AS id_hash
 FROM parsed
-INNER JOIN spans ON parsed.request_id = spans.request_id
-GROUP BY parsed.clock_id
+WHERE
+    clock_id <> $clock
+    AND request_id IS NOT NULL
+    AND hash(request_id) % $thin = 0
+"""
+
+_SHARED = """
+SELECT clock_ids.clock_id, count(*) AS shared
+FROM clock_ids
+SEMI JOIN spans ON clock_ids.id_hash = spans.id_hash
+GROUP BY clock_ids.clock_id
 """
 
 
@@ -229,7 +243,9 @@ class Bounds:
         """Take the spans from the reference clock, which knows so many requests."""
         self._thin = max(1, requests // ENOUGH)
         query = _SPANS if role == "access" else _INNER_SPANS
-        self._con.execute(query, {"clock": clock, "thin": self._thin})
+        known = {"clock": clock, "thin": self._thin}
+        self._con.execute(query, known)
+        self._con.execute(_IDS, known)
 
     def refine(self, clock: Clock) -> None:
         """Add what a tied clock knows of requests."""
@@ -263,7 +279,10 @@ def _present(near: Floats, column: NDArray[Any]) -> OneSided:
 
 
 def _pieces(segments: Sequence[Segment]) -> pa.Table:
-    """Give by which readings of a clock which line holds."""
+    """Give by which readings of a clock which line holds.
+
+    None holds for those that it shows twice, since it was set back in between.
+    """
     rows = []
     for number, one in enumerate(segments):
         start = -np.inf if one.start is None else one.start
@@ -280,12 +299,14 @@ def _pieces(segments: Sequence[Segment]) -> pa.Table:
                 "below": float(one.offset - one.low),
             }
         )
-    # Where a clock was set back the later line gets the readings that it shows twice.
-    starts = np.maximum.accumulate([row["reads_from"] for row in rows])
-    ends = [*starts[1:], np.inf]
-    return pa.Table.from_pylist(
-        [
-            row | {"reads_from": start, "reads_to": end}
-            for row, start, end in zip(rows, starts.tolist(), ends, strict=True)
-        ]
-    )
+    twice = [(one.begins, one.ends) for one in turns.backward(tuple(segments))]
+    # Of smaller steps back the later line gets what comes twice.
+    starts = np.maximum.accumulate([row["reads_from"] for row in rows]).tolist()
+    cuts = sorted({*starts, *(edge for pair in twice for edge in pair)})
+    pieces = []
+    for start, end in zip(cuts, [*cuts[1:], np.inf], strict=True):
+        row = rows[int(np.searchsorted(starts, start, side="right")) - 1]
+        known = not any(low <= start < high for low, high in twice)
+        offset = row["offset_us"] if known else None
+        pieces.append(row | {"offset_us": offset, "reads_from": start, "reads_to": end})
+    return pa.Table.from_pylist(pieces)

@@ -1,14 +1,14 @@
 """Ties the clocks of a case to one reference, or says that nothing ties them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from faultlayer import schema
-from faultlayer.clocks import moments, siblings
+from faultlayer.clocks import moments, siblings, turns
 from faultlayer.clocks.bounds import Bounds, Role
 from faultlayer.clocks.clock import Clock, Segment, constant
 from faultlayer.clocks.estimate import segments
@@ -20,8 +20,16 @@ GOOD_SUPPORT = 0.8
 POOR_SUPPORT = 0.6
 
 
-def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> pa.Table:
-    """Give the clocks of the case as a table of `schema.CLOCKS`.
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """The clocks of a case, as tables of `schema.CLOCKS` and `schema.TURNS`."""
+
+    clocks: pa.Table
+    turns: pa.Table
+
+
+def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
+    """Give the clocks of the case.
 
     Reads `sources`, `parsed` and `timing` of the connection (see `Bounds`).
     """
@@ -31,26 +39,33 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> pa.Table:
     chosen = wishes.chosen(names)
     reference = chosen or _reference(clocks)
     tied: dict[str, Clock] = {}
+    turned: list[turns.Turn] = []
     if reference is not None:
         method = "as told" if chosen else "most requests"
         tied[reference] = Clock(reference, "reference", method, (constant(0, 0, 0),))
         tied |= {name: one for name, one in told.items() if name != reference}
-        _spread(con, tied, clocks, reference)
+        turned += _spread(con, tied, clocks, reference)
     waiting = [name for name in clocks if name not in tied]
     for clock in siblings.borrow(con, tied, waiting):
         tied[clock.clock_id] = clock
+        turned += turns.find(con, clock, by_id=False)
     waiting = [name for name in waiting if name not in tied]
     for clock in moments.match(con, tied, waiting):
         tied[clock.clock_id] = clock
     waiting = [name for name in waiting if name not in tied]
     for clock in siblings.borrow(con, tied, waiting):
         tied[clock.clock_id] = clock
+        turned += turns.find(con, clock, by_id=False)
     rest = [
         Clock(name, "untied", "no shared request ids")
         for name in waiting
         if name not in tied
     ]
-    return _table([*tied.values(), *rest])
+    rows = sorted((asdict(one) for one in turned), key=lambda row: tuple(row.values()))
+    return Tied(
+        _table([*tied.values(), *rest]),
+        pa.Table.from_pylist(rows, schema=schema.arrow(schema.TURNS)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +147,14 @@ def _spread(
     tied: dict[str, Clock],
     clocks: dict[str, _Known],
     reference: str,
-) -> None:
-    """Tie clock after clock by the ids that they share with those tied already."""
+) -> list[turns.Turn]:
+    """Tie clock after clock by the ids that they share with those tied already.
+
+    Give where they were set back.
+    """
+    turned: list[turns.Turn] = []
     if not any(known.records for name, known in clocks.items() if name != reference):
-        return
+        return turned
     known = clocks[reference]
     bounds = Bounds(con)
     bounds.start(reference, known.role, known.exchanges or known.records)
@@ -147,7 +166,7 @@ def _spread(
             if name not in tied and name not in refused
         }
         if not shared:
-            return
+            return turned
         name = max(sorted(shared), key=lambda item: shared[item])
         found = segments(*bounds.of(name, clocks[name].role))
         clock = _clock(name, found)
@@ -155,6 +174,7 @@ def _spread(
             refused.add(name)
             continue
         tied[name] = clock
+        turned += turns.find(con, clock, by_id=True)
         bounds.refine(clock)
 
 
