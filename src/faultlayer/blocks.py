@@ -163,7 +163,13 @@ class Opened:
             if part.crc is not None:
                 check = decode.crc32(piece, check)
             yield from self._member_piece(piece)
-        if part.crc not in {None, check} and len(self.problems) == known:
+        if len(self.problems) > known:
+            return
+        if part.unpacked not in {None, size} and part.packing:
+            self.problems.append(
+                f"it has {size} bytes, the archive says {part.unpacked}"
+            )
+        elif part.crc not in {None, check}:
             self.problems.append(
                 "it does not agree with its checksum: some of it may be false"
             )

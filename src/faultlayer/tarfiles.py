@@ -181,7 +181,7 @@ def _extend(
         while data:
             length, _, _ = data.partition(b" ")
             count = _number(length)
-            if count <= len(length) + 1:
+            if not len(length) + 1 < count <= len(data):
                 break
             key, _, value = data[len(length) + 1 : count].partition(b"=")
             extended[key.decode("utf-8", "replace")] = value.removesuffix(b"\n")

@@ -108,10 +108,20 @@ def _directory(stored: Stored, size: int) -> tuple[int, int, int] | None:
     stored.offset = begin
     tail = stored.exactly(size - begin)
     at = tail.rfind(_END)
-    if at < 0 or len(tail) - at < _END_HEAD.size:
-        return None
-    *_, total, first, _ = _END_HEAD.unpack_from(tail, at)
-    end = begin + at
+    while at >= 0:
+        if len(tail) - at >= _END_HEAD.size:
+            *_, total, first, _ = _END_HEAD.unpack_from(tail, at)
+            found = _checked(stored, size, begin + at, total, first)
+            if found is not None:
+                return found
+        at = tail.rfind(_END, 0, at)  # that one stood in a comment
+    return None
+
+
+def _checked(
+    stored: Stored, size: int, end: int, total: int, first: int
+) -> tuple[int, int, int] | None:
+    """Find the directory that ends at `end`, where it says that it is or behind that."""
     stored.offset = max(0, end - _LOCATOR.size)
     locator = stored.exactly(_LOCATOR.size)
     if locator.startswith(b"PK\x06\x07"):
@@ -128,7 +138,7 @@ def _directory(stored: Stored, size: int) -> tuple[int, int, int] | None:
     if shift < 0 or first + shift > size:
         return None
     stored.offset = first + shift
-    if total and stored.exactly(4) != _CENTRAL:
+    if total and stored.exactly(len(_CENTRAL)) != _CENTRAL:
         return None
     return first + shift, total, shift
 
