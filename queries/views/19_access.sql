@@ -18,6 +18,8 @@ SELECT
     events.tenant_id,
     events.model,
     events.client,
+    events.component,
+    events.upstream_addr,
     events.message,
     events.attrs
 FROM events

@@ -11,68 +11,101 @@ WITH errors AS (
         marks.upstream_addr,
         (marks.attrs ->> '$.request') AS request,
         coalesce((marks.attrs ->> '$.while'), '') AS action,
-        -- The error is written before the access record, if only just.
-        unnest([0, 1]) AS shift
+        -- The error is written before the access record, if only just. Traefik's end
+        -- is a start of whole seconds and what it took.
+        unnest(CASE WHEN marks.component = 'traefik' THEN [-1, 0, 1] ELSE [0, 1] END)
+            AS shift
     FROM marks
     WHERE
         is_proxy(marks.component)
         AND marks.request_id IS NULL
-        AND marks.client IS NOT NULL
+        -- Traefik names no client.
+        AND (marks.client IS NOT NULL OR marks.component = 'traefik')
         AND marks.clock_status <> 'untied'
 ),
 
--- The statuses that nginx gives for each of these; below 400 only for a body
--- that broke off after its header.
-fitting AS (
+pairs AS (
     SELECT
-        coalesce(twins.first_event_id, access.event_id) AS attempt_id,
-        access.client,
-        access.status,
+        errors.*,
+        access.event_id AS access_id,
         access.message,
-        access.ts_end,
-        date_trunc('second', access.ts_end) AS end_second,
-        errors.event_id,
-        errors.kind,
-        errors.ts,
-        errors.action,
-        errors.upstream_addr
+        access.status,
+        access.forwarded,
+        access.ts_end
     FROM errors
     INNER JOIN access
         ON
             errors.client = access.client
             AND date_trunc('second', errors.ts) + to_seconds(errors.shift)
             = date_trunc('second', access.ts_end)
-    LEFT JOIN twins ON access.event_id = twins.event_id
     WHERE
-        (
-            errors.request IS NULL
-            OR access.message IS NULL
-            OR errors.request = access.message
+        errors.request IS NULL
+        OR access.message IS NULL
+        OR errors.request = access.message
+    UNION ALL
+    SELECT
+        errors.*,
+        access.event_id AS access_id,
+        NULL AS message,
+        access.status,
+        access.forwarded,
+        access.ts_end
+    FROM errors
+    INNER JOIN access
+        ON
+            date_trunc('second', errors.ts) + to_seconds(errors.shift)
+            = date_trunc('second', access.ts_end)
+    WHERE
+        errors.client IS NULL
+        AND access.component = 'traefik'
+        AND contains(
+            coalesce(access.upstream_addr, ''), coalesce(errors.upstream_addr, '')
         )
-        AND CASE
-            WHEN access.status < 400
+),
+
+-- The statuses that nginx gives for each of these; below 400 only for a body
+-- that broke off after its header.
+fitting AS (
+    SELECT
+        coalesce(twins.first_event_id, pairs.access_id) AS attempt_id,
+        pairs.client,
+        pairs.status,
+        pairs.message,
+        pairs.ts_end,
+        date_trunc('second', pairs.ts_end) AS end_second,
+        pairs.event_id,
+        pairs.kind,
+        pairs.ts,
+        pairs.action,
+        pairs.upstream_addr
+    FROM pairs
+    LEFT JOIN twins ON pairs.access_id = twins.event_id
+    WHERE
+        CASE
+            WHEN pairs.status < 400
                 THEN
-                    errors.kind IN (
+                    pairs.kind IN (
                         'upstream_closed', 'upstream_timeout', 'upstream_reset',
                         'client_closed'
                     )
-                    AND errors.action IN (
-                        'reading upstream', 'sending to client'
+                    AND pairs.action IN (
+                        'reading upstream', 'sending to client',
+                        'aborting with incomplete response'
                     )
-            WHEN errors.action = 'reading upstream' THEN FALSE
-            WHEN errors.kind = 'edge_limit'
-                THEN access.status IN (429, 503) AND access.forwarded IS NOT TRUE
-            WHEN errors.kind = 'too_large' THEN access.status = 413
-            WHEN errors.kind = 'client_closed' THEN access.status = 499
-            WHEN errors.kind = 'upstream_timeout' THEN access.status = 504
+            WHEN pairs.action = 'reading upstream' THEN FALSE
+            WHEN pairs.kind = 'edge_limit'
+                THEN pairs.status IN (429, 503) AND pairs.forwarded IS NOT TRUE
+            WHEN pairs.kind = 'too_large' THEN pairs.status = 413
+            WHEN pairs.kind = 'client_closed' THEN pairs.status = 499
+            WHEN pairs.kind = 'upstream_timeout' THEN pairs.status = 504
             WHEN
-                errors.kind IN (
+                pairs.kind IN (
                     'connect_refused', 'connect_failed', 'no_live_upstream',
                     'upstream_closed', 'upstream_reset', 'dns_failure'
                 )
-                THEN access.status IN (502, 503)
-            -- A handshake can time out as well.
-            WHEN errors.kind = 'tls_handshake' THEN access.status IN (502, 503, 504)
+                THEN pairs.status IN (502, 503)
+            -- A handshake can time out as well, and Traefik makes 500 of it.
+            WHEN pairs.kind = 'tls_handshake' THEN pairs.status IN (500, 502, 503, 504)
             ELSE FALSE
         END
 ),
@@ -128,7 +161,7 @@ INNER JOIN fitting
         AND counted.event_id = fitting.event_id
 INNER JOIN groups
     ON
-        fitting.client = groups.client
+        fitting.client IS NOT DISTINCT FROM groups.client
         AND fitting.message IS NOT DISTINCT FROM groups.message
         AND fitting.kind = groups.kind
         AND fitting.end_second = groups.end_second

@@ -18,9 +18,12 @@ WITH own AS (
     ANTI JOIN twins ON access.event_id = twins.event_id
     WHERE
         access.status < 400
-        AND marks.kind IN (
-            'request_engine_dead', 'request_failed_engine', 'nan_output',
-            'client_closed', 'revision_mismatch', 'grammar_failure'
+        AND (
+            marks.kind IN (
+                'request_engine_dead', 'request_failed_engine', 'nan_output',
+                'client_closed', 'revision_mismatch', 'grammar_failure'
+            )
+            OR list_contains(marks.kinds, 'stream_broken')
         )
 )
 

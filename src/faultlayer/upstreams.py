@@ -65,6 +65,8 @@ def read(lists: Mapping[str, pl.Series], scale: float = 1000) -> pl.DataFrame:
             columns[name] = columns[name].scatter(odd, values)
     if answered is not None:
         some = answered.to_frame("a").select(_answers(pl.col("a"))).to_series()
+        if "peer" in logged.columns:
+            some &= columns["hops"] > 0
         columns["forwarded"] = (
             columns["forwarded"].clone().scatter(some.arg_true(), True)
         )

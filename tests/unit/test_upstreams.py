@@ -88,3 +88,9 @@ def test_an_answer_says_that_somebody_was_reached(
         True,
         False if answered == "-" else forwarded,
     ]
+
+
+def test_who_was_not_asked_did_not_answer() -> None:
+    """A status is the proxy's own where no peer was tried."""
+    lists = {"peer": pl.Series(["h:1", "-"]), "answered": pl.Series(["429", "429"])}
+    assert upstreams.read(lists).get_column("forwarded").to_list() == [True, False]
