@@ -7,6 +7,7 @@ the same arguments give the same bytes.
 """
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -274,14 +275,50 @@ def chunks(kind: str, seed: int, size: int) -> Iterator[bytes]:
         chunk += 1
 
 
+def docker(line: bytes, number: int) -> bytes:
+    """Put a line into Docker's json-file, with a time of its own."""
+    at = f"2026-11-18T11:06:{number // 1_000_000 % 60:02}.{number % 1_000_000:06}000Z"
+    text = json.dumps(line.decode() + "\n")
+    return f'{{"log":{text},"stream":"stdout","time":"{at}"}}\n'.encode()
+
+
+def mixed(folder: Path, size: int, seed: int) -> None:
+    """Write a day's mixture: 40 % nginx, 30 % engine, 20 % JSON, 10 % in a wrapper."""
+    parts = {
+        "nginx/access.log": ("nginx", 0.4),
+        "model/engine.log": ("vllm", 0.3),
+        "quota/ledger.jsonl": ("ledger", 0.2),
+    }
+    for name, (kind, share) in parts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            file.writelines(chunks(kind, seed, int(size * share)))
+    path = folder / "containers" / "gateway-json.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    left, number = int(size * 0.1), 0
+    with path.open("wb") as file:
+        for data in chunks("harness", seed, left):
+            for line in data.split(b"\n")[:-1]:
+                wrapped = docker(line, number)
+                number += 1
+                left -= len(wrapped)
+                if left < 0:
+                    return
+                file.write(wrapped)
+
+
 def main() -> int:
     """Write the log that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("kind", choices=[*KINDS, "all"])
+    parser.add_argument("kind", choices=[*KINDS, "all", "mixed"])
     parser.add_argument("size", type=size_of, help="for example 1GiB")
-    parser.add_argument("output", type=Path, help="file (a folder for `all`)")
+    parser.add_argument("output", type=Path, help="file (a folder for `all`, `mixed`)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.kind == "mixed":
+        mixed(options.output, options.size, options.seed)
+        return 0
     if options.kind != "all":
         with options.output.open("wb") as file:
             for data in chunks(options.kind, options.seed, options.size):

@@ -104,9 +104,10 @@ def contenders(options: argparse.Namespace) -> dict[str, Callable[[], list[str]]
         return [*words, "analyze", str(options.log), "--case", str(case)]
 
     def floor() -> list[str]:
+        program = "floor_lines.py" if options.log.is_dir() else "floor.py"
         return [
             python,
-            str(HERE / "floor.py"),
+            str(HERE / program),
             str(options.log),
             str(work / "floor.parquet"),
         ]
@@ -150,7 +151,7 @@ def report(runs: list[Run], size: int, sample: int) -> dict[str, float]:
 def main() -> int:
     """Run the contenders in turns and judge the ratio."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("log", type=Path, help="access log made by generate.py")
+    parser.add_argument("log", type=Path, help="access log or folder of generate.py")
     parser.add_argument("--work", type=Path, required=True, help="folder for outputs")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--max-ratio", type=float, default=2.0)
@@ -166,11 +167,14 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write every run there")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    size = options.log.stat().st_size
+    files = [path for path in sorted(options.log.rglob("*")) if path.is_file()]
+    files = files or [options.log]
+    size = sum(path.stat().st_size for path in files)
     commands = contenders(options)
-    with options.log.open("rb") as file:  # into the page cache, for all alike
-        while file.read(1 << 24):
-            pass
+    for path in files:
+        with path.open("rb") as file:  # into the page cache, for all alike
+            while file.read(1 << 24):
+                pass
     runs = [
         measure(name, command(), options.work / f"{name}.out")
         for _ in range(options.repeat)
