@@ -47,7 +47,7 @@ rule_bench
 rule_cases
 analyze
 lookup summary verify
-dossier
+clock_words dossier
 render
 answers dossier_screen explanation funnel summary_screen
 report

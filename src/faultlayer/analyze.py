@@ -119,6 +119,7 @@ def analyze(
                 "skipped": [list(item) for item in found.skipped],
                 "lost": [list(item) for item in found.lost],
                 "assumed": assumed,
+                "clock_checks": classifier.checks,
                 "definitions": assets.hashes() | _own(options.definitions),
             },
             files={s.source_id: s.archive or s.file for s in sources if s.file},

@@ -1,6 +1,7 @@
 """From events to verdicts: runs the SQL of `queries/` over a case under construction."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
@@ -133,7 +134,8 @@ class Classifier:
     """Runs the definitions in order on one connection over one case folder.
 
     `sources.parquet` and the events must be there; `run` writes all other tables.
-    `spill` is a folder for what does not outlive the run.
+    `spill` is a folder for what does not outlive the run. `checks` holds after `run` how
+    many constraints of shared requests contradict each clock.
     """
 
     def __init__(
@@ -150,6 +152,7 @@ class Classifier:
         self._dir = case_dir
         self._timing = timing
         self._wishes = wishes or Wishes()
+        self.checks: list[dict[str, str | int]] = []
         self._views = queries.load(definitions, "views")
         self._conditions = queries.load(definitions, "conditions")
         self._rules = queries.load(definitions, "rules")
@@ -176,6 +179,7 @@ class Classifier:
         con.register("timing_table", self._timing)
         con.execute("CREATE OR REPLACE TEMP TABLE timing AS FROM timing_table")
         tied = tie.tie(con, self._wishes)
+        self.checks = [asdict(check) for check in tied.checks]
         for name, table in (("clocks", tied.clocks), ("turns", tied.turns)):
             pq.write_table(table, self._dir / f"{name}.parquet", compression="zstd")
         database.attach_views(con, self._dir)

@@ -1,10 +1,12 @@
 """The report of a case as Markdown, for the page that is written after an incident."""
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 
 from faultlayer import wording
+from faultlayer.clock_words import clock_words, doubt, is_untied, picture
 from faultlayer.summary import Values
-from faultlayer.summary_screen import books, clock_words, how_sure, whom
+from faultlayer.summary_screen import books, how_sure, whom
 
 
 def markdown(values: Values) -> str:
@@ -134,18 +136,68 @@ def _evidence(values: Values) -> Iterator[str]:
             f"- {_text(item['path'])}: {_text(item['reason'])}"
             for item in (*values["lost"], *values["skipped"])
         )
-    by_clock: dict[str, list[Values]] = {}
-    for segment in values["clocks"]:
-        by_clock.setdefault(segment["clock_id"], []).append(segment)
-    if by_clock:
-        yield from ("", "## Clocks", "")
-        yield from (
-            f"- {_text(clock_words(segments, None))}" for segments in by_clock.values()
-        )
-        yield from _query("SELECT * FROM clocks")
+    yield from _clocks(values)
     if values["assumed"]:
         yield from ("", "## Assumed", "")
         yield from (f"- {_text(item)}" for item in values["assumed"])
+
+
+def _clocks(values: Values) -> Iterator[str]:
+    """Tell of each clock what it is off by, and what contradicts that."""
+    by_clock: dict[str, list[Values]] = {}
+    for segment in values["clocks"]:
+        by_clock.setdefault(segment["clock_id"], []).append(segment)
+    if not by_clock:
+        return
+    checks = {check["clock_id"]: check for check in values["clock_checks"]}
+    yield from ("", "## Clocks", "")
+    yield from (
+        f"- {_text(clock_words(segments, None))}" for segments in by_clock.values()
+    )
+    for name, segments in by_clock.items():
+        if name in checks or len(segments) > 1:
+            yield from ("", f"### {_text(name)}", "")
+            yield from _clock(segments, checks.get(name))
+    yield from _query("SELECT * FROM clocks")
+
+
+def _clock(segments: Sequence[Values], check: Values | None) -> Iterator[str]:
+    if not is_untied(segments):
+        yield from _table(
+            ("from (UTC)", "ahead by", "drift", "requests", "agree", "how"),
+            [
+                (
+                    wording.moment(one["valid_from"], None, 1)
+                    if one["valid_from"]
+                    else "the start",
+                    wording.offset(one["offset_us"], one["time_zone_us"] or 0)
+                    + f" {wording.error(doubt(one))}",
+                    f"{one['drift_ppm'] or 0:+.1f} ppm",
+                    wording.count(one["pairs"] or 0),
+                    "" if one["support"] is None else f"{one['support']:.1%}",
+                    f"{one['status']}: {one['method']}",
+                )
+                for one in segments
+            ],
+        )
+        first, last = segments[0]["first_ts"], segments[0]["last_ts"]
+        if first is not None and last is not None:
+            ahead, behind = (
+                timedelta(microseconds=one["offset_us"])
+                for one in (segments[0], segments[-1])
+            )
+            drawn = picture(segments, first - ahead, last - behind)
+            if drawn:
+                yield from ("", f"Over time: `{drawn}`")
+    if check is not None and check["constraints"]:
+        total = check["constraints"]
+        logged = wording.percent(check["violated_as_logged"], total)
+        text = f"Of {wording.count(total)} constraints of shared requests {logged}"
+        text += " are violated by the stamps as logged"
+        if not is_untied(segments):
+            corrected = wording.percent(check["violated_corrected"], total)
+            text += f", {corrected} after correction"
+        yield from ("", f"{text}.")
 
 
 def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

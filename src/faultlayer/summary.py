@@ -29,6 +29,7 @@ def gather(case: Case) -> Values:
             "skipped": _passed(case, "skipped"),
             "sources": rows(con, _SOURCES),
             "clocks": rows(con, _CLOCKS),
+            "clock_checks": case.manifest.get("clock_checks", []),
             "attempts": attempts,
             "causes": rows(con, _CAUSES),
             "missing": rows(con, _MISSING),
@@ -106,7 +107,9 @@ ORDER BY source_id
 
 _CLOCKS = """
 WITH read AS (
-    SELECT clock_id, count(*) AS sources, min(path) AS first_path
+    SELECT
+        clock_id, count(*) AS sources, min(path) AS first_path,
+        min(first_ts) AS first_ts, max(last_ts) AS last_ts
     FROM sources
     WHERE events > 0 AND first_ts IS NOT NULL
     GROUP BY clock_id
@@ -115,9 +118,9 @@ WITH read AS (
 SELECT
     clocks.clock_id, clocks.segment, clocks.valid_from, clocks.valid_to,
     clocks.anchor_ts, clocks.offset_us, clocks.drift_ppm, clocks.lo_us, clocks.hi_us,
-    clocks.pairs, clocks.method, clocks.status, clocks.time_zone_us,
+    clocks.pairs, clocks.support, clocks.method, clocks.status, clocks.time_zone_us,
     coalesce(read.sources, 0) AS sources,
-    read.first_path
+    read.first_path, read.first_ts, read.last_ts
 FROM clocks
 LEFT JOIN read ON clocks.clock_id = read.clock_id
 ORDER BY

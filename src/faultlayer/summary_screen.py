@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from faultlayer import wording
+from faultlayer.clock_words import clock_words, is_untied
 from faultlayer.render import (
     Cell,
     Line,
@@ -151,42 +152,6 @@ def _clocks(values: Values, width: int, *, full: bool) -> Iterator[Line]:
         words.append(f"untied: {wording.listed(untied, limit)}")
     if words:
         yield from labelled("clocks", words, width, " · ")
-
-
-def is_untied(segments: list[Values]) -> bool:
-    """Whether nothing is known of a clock."""
-    first = segments[0]
-    if first["status"] == "reference":
-        return False
-    return first["status"] == "untied" or first["offset_us"] is None
-
-
-def clock_words(
-    segments: list[Values], day: date | None, name: str | None = None
-) -> str:
-    """Say what is known of one clock: `vllm-0 UTC+8 and -1.39 s ±400 ms`."""
-    first = segments[0]
-    name = name or str(first["clock_id"])
-    if first["status"] == "reference":
-        return f"{name} is the reference"
-    if is_untied(segments):
-        return f"{name} untied"
-    parts = []
-    for segment in segments:
-        width = None
-        if segment["lo_us"] is not None and segment["hi_us"] is not None:
-            low = segment["offset_us"] - segment["lo_us"]
-            width = max(segment["hi_us"] - segment["offset_us"], low)
-        zone = segment["time_zone_us"] or 0
-        text = wording.offset(segment["offset_us"], zone, width or 0)
-        text += f" {wording.error(width)}"
-        if abs(segment["drift_ppm"] or 0) >= 1:
-            text += f" {segment['drift_ppm']:+.0f} ppm"
-        if segment["valid_from"] and segment["segment"]:
-            text = f"from {wording.moment(segment['valid_from'], day, 0)} {text}"
-        parts.append(text)
-    weak = " (weak)" if any(s["status"] == "weak" for s in segments) else ""
-    return f"{name} {', '.join(parts)}{weak}"
 
 
 def _how_many(values: Values, width: int) -> Iterator[Line]:

@@ -6,6 +6,9 @@ from datetime import date, datetime, timedelta
 _SECOND = 1_000_000
 _HOUR = 3600 * _SECOND
 _QUARTER = 900 * _SECOND
+_DAY = 24 * _HOUR
+#: Time zones are no wider.
+_WIDEST = 14 * _HOUR
 
 
 def count(number: int, noun: str = "", plural: str = "") -> str:
@@ -76,10 +79,18 @@ def error(us: int | None) -> str:
 def offset(us: int, time_zone_us: int = 0, doubt_us: int = 0) -> str:
     """Give what a clock is ahead by: `UTC+8 and -1.39 s`, `+2.703 s`, `in step`.
 
-    What is left beside the time zone is named when it is more than its doubt.
+    What is left beside the time zone is named when it is more than its doubt. A year
+    ahead or behind is that of stamps without one.
     """
+    words = []
+    for days in (365, 366):
+        year = days * _DAY if us > 0 else -days * _DAY
+        if abs(us - year) <= _WIDEST and abs(time_zone_us - year) <= _WIDEST:
+            words.append(f"a year {'ahead' if us > 0 else 'behind'}")
+            us, time_zone_us = us - year, time_zone_us - year
     rest = us - time_zone_us
-    words = [zone(time_zone_us)] if time_zone_us else []
+    if time_zone_us:
+        words.append(zone(time_zone_us))
     if abs(rest) > max(doubt_us, 999):
         words.append(("+" if rest > 0 else "-") + duration(round(rest / 1000) * 1000))
     return " and ".join(words) or "in step"
@@ -88,7 +99,7 @@ def offset(us: int, time_zone_us: int = 0, doubt_us: int = 0) -> str:
 def zone(us: int) -> str:
     """Give a time-zone error as `UTC+8`, `UTC-3:30`, or the length when it is none."""
     sign = "+" if us > 0 else "-"
-    if us % _QUARTER or abs(us) > 14 * _HOUR:
+    if us % _QUARTER or abs(us) > _WIDEST:
         return sign + duration(us)
     hours, rest = divmod(abs(us), _HOUR)
     return f"UTC{sign}{hours}" + (f":{rest // (60 * _SECOND):02d}" if rest else "")

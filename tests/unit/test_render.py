@@ -161,37 +161,6 @@ def test_files_that_are_not_understood_are_named(build_case: Build) -> None:
     assert "trouble logs/a.gz: gzip stream truncated" in lines
 
 
-@pytest.mark.parametrize(
-    ("segment", "text"),
-    [
-        ({}, "c +2.703 s ±4 ms"),
-        ({"status": "weak"}, "c +2.703 s ±4 ms (weak)"),
-        ({"status": "untied"}, "c untied"),
-        ({"status": "reference"}, "c is the reference"),
-        ({"offset_us": 3_000, "lo_us": -1_000, "hi_us": 7_000}, "c in step ±4 ms"),
-        ({"drift_ppm": -12.4}, "c +2.703 s ±4 ms -12 ppm"),
-        ({"lo_us": None}, "c +2.703 s ±?"),
-        ({"offset_us": 28_800_001_000, "lo_us": 28_800_000_000,
-          "hi_us": 28_800_002_000, "time_zone_us": 28_800_000_000},
-         "c UTC+8 ±1 ms"),
-    ],
-)  # fmt: skip
-def test_clocks_in_words(segment: dict[str, Any], text: str) -> None:
-    """Offset, bounds and doubt of a clock in a few words."""
-    whole = {
-        "clock_id": "c",
-        "segment": 0,
-        "valid_from": None,
-        "offset_us": 2_703_000,
-        "lo_us": 2_699_000,
-        "hi_us": 2_706_000,
-        "drift_ppm": 0.0,
-        "status": "tied",
-        "time_zone_us": 0,
-    }
-    assert summary_screen.clock_words([whole | segment], None) == text
-
-
 def test_trace(build_case: Build) -> None:
     """Every record in corrected time, those of the condition marked."""
     lines = text_of(dossier_screen.trace(gathered(build_case(), "7f26411e"), 120))

@@ -10,6 +10,7 @@ import pyarrow as pa
 from faultlayer import schema
 from faultlayer.clocks import moments, siblings, turns
 from faultlayer.clocks.bounds import Bounds, Role
+from faultlayer.clocks.checks import Check, count
 from faultlayer.clocks.clock import Clock, Segment, constant
 from faultlayer.clocks.estimate import segments
 from faultlayer.clocks.wishes import Wishes
@@ -22,10 +23,14 @@ POOR_SUPPORT = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """The clocks of a case, as tables of `schema.CLOCKS` and `schema.TURNS`."""
+    """The clocks of a case, as tables of `schema.CLOCKS` and `schema.TURNS`.
+
+    `checks` tells how many constraints of shared requests contradict each clock.
+    """
 
     clocks: pa.Table
     turns: pa.Table
+    checks: list[Check]
 
 
 def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
@@ -40,11 +45,12 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
     reference = chosen or _reference(clocks)
     tied: dict[str, Clock] = {}
     turned: list[turns.Turn] = []
+    checks: list[Check] = []
     if reference is not None:
         method = "as told" if chosen else "most requests"
         tied[reference] = Clock(reference, "reference", method, (constant(0, 0, 0),))
         tied |= {name: one for name, one in told.items() if name != reference}
-        turned += _spread(con, tied, clocks, reference)
+        turned, checks = _spread(con, tied, clocks, reference)
     waiting = [name for name in clocks if name not in tied]
     for clock in siblings.borrow(con, tied, waiting):
         tied[clock.clock_id] = clock
@@ -65,6 +71,7 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
     return Tied(
         _table([*tied.values(), *rest]),
         pa.Table.from_pylist(rows, schema=schema.arrow(schema.TURNS)),
+        sorted(checks, key=lambda check: check.clock_id),
     )
 
 
@@ -147,14 +154,15 @@ def _spread(
     tied: dict[str, Clock],
     clocks: dict[str, _Known],
     reference: str,
-) -> list[turns.Turn]:
+) -> tuple[list[turns.Turn], list[Check]]:
     """Tie clock after clock by the ids that they share with those tied already.
 
-    Give where they were set back.
+    Give where they were set back, and what contradicts them.
     """
     turned: list[turns.Turn] = []
+    checks: list[Check] = []
     if not any(known.records for name, known in clocks.items() if name != reference):
-        return turned
+        return turned, checks
     known = clocks[reference]
     bounds = Bounds(con)
     bounds.start(reference, known.role, known.exchanges or known.records)
@@ -166,10 +174,11 @@ def _spread(
             if name not in tied and name not in refused
         }
         if not shared:
-            return turned
+            return turned, checks
         name = max(sorted(shared), key=lambda item: shared[item])
-        found = segments(*bounds.of(name, clocks[name].role))
-        clock = _clock(name, found)
+        upper, lower = bounds.of(name, clocks[name].role)
+        clock = _clock(name, segments(upper, lower))
+        checks.append(count(upper, lower, clock or Clock(name, "untied", "")))
         if clock is None:
             refused.add(name)
             continue
