@@ -7,6 +7,11 @@ WITH entries AS (
         events.ts,
         coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
         coalesce(clocks.status, 'untied') AS clock_status,
+        -- Charges alone tie no clock; a stamp with a zone is right to a few seconds.
+        CASE
+            WHEN clocks.status <> 'untied' THEN events.ts
+            WHEN sources.zoned THEN events.ts_raw
+        END AS known_ts,
         coalesce(events.user_id, '?') AS user_id,
         events.quota_amount AS amount,
         events.prompt_tokens,
@@ -23,6 +28,7 @@ WITH entries AS (
             1
         ) AS coef
     FROM events
+    INNER JOIN sources ON events.source_id = sources.source_id
     LEFT JOIN clocks
         ON events.clock_id = clocks.clock_id AND clocks.segment = 0
     WHERE events.kind = 'quota_charge' AND events.request_id IS NOT NULL
@@ -155,6 +161,7 @@ SELECT
     judged.ts,
     judged.ts_error_us,
     judged.clock_status,
+    judged.known_ts,
     judged.user_id,
     judged.amount,
     judged.seconds * coalesce(judged.gpus, 1) AS gpu_seconds,

@@ -1,22 +1,25 @@
 -- title: Requests that were served while the ledger charged others, and that it does not know
 -- store: table
-WITH spans AS (
+WITH payers AS (
     SELECT
         charges.user_id,
-        min(charges.ts) OVER () AS ts_first,
-        max(charges.ts) OVER () AS ts_last,
-        charges.request_id,
-        charges.clock_status
-    FROM charges
-),
-
-payers AS (
-    SELECT DISTINCT
-        spans.user_id,
         spans.ts_first,
         spans.ts_last
-    FROM spans
-    WHERE spans.clock_status <> 'untied'
+    FROM charges
+    CROSS JOIN (
+        SELECT
+            min(charges.known_ts) + to_seconds(doubts.seconds) AS ts_first,
+            max(charges.known_ts) - to_seconds(doubts.seconds) AS ts_last
+        FROM charges
+        CROSS JOIN (
+            SELECT
+                CASE WHEN bool_or(charges.clock_status = 'untied') THEN 3 ELSE 0 END
+                    AS seconds
+            FROM charges
+        ) AS doubts
+        GROUP BY doubts.seconds
+    ) AS spans
+    GROUP BY charges.user_id, spans.ts_first, spans.ts_last
 ),
 
 eligible AS (

@@ -3,16 +3,18 @@
 -- cause: quota.token_rate_limit
 -- role: root
 -- precedence: 160
--- known gaps: budgets that slide; tokens that are booked later than they are used
+-- known gaps: tokens that are booked later than they are used
 SELECT
     refusals.attempt_id,
     'quota.token_rate_limit' AS cause,
     'corroborated' AS strength,
-    conditions.ts_start AS ts,
-    conditions.condition_id,
+    min(conditions.ts_start) AS ts,
+    min(conditions.condition_id) AS condition_id,
     FALSE AS clock_sensitive,
-    conditions.evidence,
-    'refused after ' || conditions.because AS because
+    flatten(list(conditions.evidence ORDER BY conditions.condition_id))[1:20]
+        AS evidence,
+    'refused after ' || string_agg(conditions.because, ', ' ORDER BY conditions.because)
+        AS because
 FROM refusals
 INNER JOIN failures ON refusals.attempt_id = failures.attempt_id
 INNER JOIN conditions
@@ -24,3 +26,4 @@ INNER JOIN conditions
             failures.ts_start, failures.ts_end, failures.ts_error_us,
             conditions.ts_start, conditions.ts_end, conditions.ts_error_us
         )
+GROUP BY refusals.attempt_id
