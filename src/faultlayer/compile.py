@@ -140,11 +140,12 @@ def json_plan(shape: JsonShape) -> Plan:
         hit &= pl.any_horizontal(pl.col(key).is_not_null() for key in group)
 
     nothing = pl.DataFrame(schema=dict.fromkeys(keys, pl.String))
+    seen: set[str] = set()
 
     def match(text: pl.Series) -> Match:
         if not text.str.contains(r"^\s*[\[{]").any():
             return Match(pl.Series([], dtype=pl.Int64), nothing)
-        objects = json_objects(text, keys, shape.list_key)
+        objects = json_objects(text, keys, shape.list_key, seen=seen)
         kept = objects.filter(hit)
         rows = kept.get_column(ROW)
         fields = kept.drop(ROW)

@@ -14,12 +14,21 @@ _HEX_ESCAPES: Final = re.compile(r"\\\\|(?:\\x[0-9A-Fa-f]{2})+")
 _BARE_ZEROS: Final = re.compile(r'((?<!\\)":\s*-?)0+(\d)')
 _NO_VALUE: Final = re.compile(r'("\s*:)\s*([,}])')
 _LEAF: Final = 256
+_MOST_SEEN: Final = 64
 
 
 def json_objects(
-    text: pl.Series, keys: Sequence[str], list_key: str = "", *, others: bool = True
+    text: pl.Series,
+    keys: Sequence[str],
+    list_key: str = "",
+    *,
+    others: bool = True,
+    seen: set[str] | None = None,
 ) -> pl.DataFrame:
     r"""Read the lines that hold a JSON object: `_row`, `keys`, and with `others` the rest.
+
+    `seen` are further keys that earlier lines had; it grows, so that the next lines are
+    read once and not twice. It changes nothing in the answer.
 
     A line that is no JSON is repaired (nginx writes `009`, `:,` and `\xHH`) or left
     out; it never touches its neighbours.
@@ -40,7 +49,7 @@ def json_objects(
         texts = [_mended(one) for one in lines.get_column(TEXT).gather(halves)]
         mended = lines.get_column(TEXT).clone().scatter(halves, texts)
         lines = lines.with_columns(mended.alias(TEXT)).drop_nulls(TEXT)
-    names = list(keys)
+    names = [*keys, *sorted((seen or set()).difference(keys, (ROW, TEXT)))]
     objects = _read(lines, names)
     if others and len(objects):
         # A line with more keys than values read has one that `keys` does not name.
@@ -50,7 +59,15 @@ def json_objects(
         if found:
             names += found
             objects = _read(lines, names)
-    return objects.select(ROW, *names)
+            if seen is not None and len(seen) < _MOST_SEEN:
+                seen.update(found)
+    absent = {
+        name
+        for name in names[len(keys) :]
+        if objects.get_column(name).null_count() == len(objects)
+    }
+    rest = sorted(set(names[len(keys) :]) - absent)
+    return objects.select(ROW, *keys, *rest)
 
 
 def _read(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

@@ -46,6 +46,7 @@ _PLACE: Final = frozenset(
         "pathname",
         "lineno",
         "filename",
+        "function",
         "funcname",
         "func_name",
         "module",

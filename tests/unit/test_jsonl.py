@@ -71,3 +71,13 @@ def test_an_array_is_an_object_where_the_format_says_so() -> None:
     """It stands under the key that the format gives it."""
     found = jsonl.json_objects(pl.Series(['[{"a":1}]']), ["all"], "all")
     assert found.item(0, "all") in {'[{"a":1}]', '[{"a": 1}]'}
+
+
+def test_keys_of_earlier_lines_change_nothing() -> None:
+    """They only save the second reading: what no line has is no column."""
+    lines = pl.Series(['{"a":"1","b":"2"}', '{"a":"3","c":{"d":4}}'])
+    seen: set[str] = set()
+    first = jsonl.json_objects(lines, ["a"], seen=seen)
+    assert seen == {"b", "c"}
+    assert jsonl.json_objects(lines, ["a"], seen={"b", "z"}).equals(first)
+    assert jsonl.json_objects(lines, ["a"]).equals(first)
