@@ -33,5 +33,15 @@ INNER JOIN conditions
             failures.ts_start, failures.ts_end, failures.ts_error_us,
             conditions.ts_start, conditions.ts_end, conditions.ts_error_us
         )
-WHERE failures.status IN (402, 403, 429) AND failures.forwarded IS FALSE
+WHERE
+    failures.status IN (402, 403, 429)
+    AND failures.forwarded IS FALSE
+    -- A limiter that says that it refused is no pool.
+    AND NOT EXISTS (
+        SELECT 1
+        FROM own
+        WHERE
+            own.attempt_id = failures.attempt_id
+            AND list_contains(own.kinds, 'rate_limited')
+    )
 GROUP BY failures.attempt_id
