@@ -227,3 +227,28 @@ def test_agreement_contradicts_the_fewest() -> None:
 def test_bounds_that_all_contradict_each_other_agree_on_nothing() -> None:
     """No interval is made up."""
     assert agreed(np.array([1.0]), np.array([2.0])) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_wide_band_after_a_step_is_not_crossed(seed: int) -> None:
+    """Whole seconds on both sides leave most of one open; a slanted line fits as well."""
+    clock = Clock(0.7e6, 0, ((10_000e6, -2e6),))
+    random = np.random.default_rng(seed)
+    begin = np.cumsum(random.exponential(2e6, 10_500))
+    took = np.round(50e3 + random.exponential(1e6, len(begin)), -3)
+    end = START + begin + took
+    low, high = np.floor(end / 1e6) * 1e6 - took, np.floor(end / 1e6) * 1e6 + 1e6
+    sides = []
+    for at, since in ((low, begin + 2e3), (high, begin + took - 1e3)):
+        reading = np.floor((START + since + clock.ahead(since)) / 1e6) * 1e6
+        sides.append((at, reading + 1e6 - low, reading - high))
+    at = np.concatenate([side[0] for side in sides])
+    order = np.argsort(at)
+    upper, lower = (np.concatenate([side[n] for side in sides]) for n in (1, 2))
+    found = segments(Bounds(at[order], upper[order]), Bounds(at[order], lower[order]))
+    assert len(found) == 2
+    since = np.arange(0, begin[-1], 60e6)
+    since = since[np.abs(since - 10_000e6) > 60e6]
+    _, low, high = read(found, since)
+    truth = clock.ahead(since)
+    assert ((low <= truth) & (truth <= high)).all()

@@ -26,6 +26,9 @@ FINE_SIZES = (256, 512, 2048, 8192)
 #: What the slope of a line may be off before it is measured, us per us.
 UNSURE = 50e-6
 
+#: Buckets from which on a piece can do without the first or last, which a break may spoil.
+LONG = 8
+
 #: Share of coarse buckets that may be spoilt where two lines hardly differ: while
 #: requests queue on one side, a false bound on the other contradicts nothing.
 OUTVOTED = 0.15
@@ -178,8 +181,10 @@ def _merged(upper: Bounds, lower: Bounds, pieces: list[_Piece]) -> list[_Piece]:
 
 
 def _joined(upper: Bounds, lower: Bounds, left: _Piece, right: _Piece) -> _Piece | None:
+    first = left.sure_first if left.buckets >= LONG else left.first
+    last = right.sure_last if right.buckets >= LONG else right.last
     ups, downs = (
-        side.between(left.first, np.nextafter(right.last, np.inf)).minus(left.line)
+        side.between(first, np.nextafter(last, np.inf)).minus(left.line)
         for side in (upper, lower)
     )
     # Coarser buckets: a few false bounds cannot hold one aside, least of all where the
@@ -239,8 +244,9 @@ def _measured(
     """Give the interval of a piece between its breaks."""
     first = -np.inf if start is None else start
     last = np.inf if end is None else end
-    ups = upper.between(first, last).minus(piece.line)
-    downs = lower.between(first, last).minus(piece.line)
+    ups, downs = upper.between(first, last), lower.between(first, last)
+    base = _straight(ups, downs, piece.line)
+    ups, downs = ups.minus(base), downs.minus(base)
     lean = not (_coarse(upper) or _coarse(lower))
     found = _sharpest(ups, downs, wander, lean=lean)
     if not len(found):
@@ -257,18 +263,37 @@ def _measured(
     if wander > WANDER:
         low, high = low - STRAY, high + STRAY
     anchor = float(found.centre[0] + found.centre[-1]) / 2
-    offset = piece.line.at(anchor) + line.at(anchor)
+    offset = base.at(anchor) + line.at(anchor)
     size = int(found.size.sum())
     return Segment(
         start,
         end,
         anchor,
         offset + point,
-        piece.line.slope + line.slope,
+        base.slope + line.slope,
         offset + low,
         offset + high,
         -(-size // 2),
         1 - 2 * int(found.violated.sum()) / size,
+    )
+
+
+def _straight(upper: Bounds, lower: Bounds, line: Line) -> Line:
+    """Look at a steep line again: a spoilt bucket can have bent it within a wide band."""
+    steep = abs(line.slope)
+    if steep <= WANDER:
+        return line
+    found = cut(upper.minus(line), lower.minus(line), COARSE, MOST, steep)
+    good = found.where(found.good)
+    if len(good) < 2:  # noqa: PLR2004
+        return line
+    turned, margin = through(good, slice(None), 2 * steep)
+    if margin <= 0:
+        return line
+    return Line(
+        turned.anchor,
+        turned.offset + line.at(turned.anchor),
+        turned.slope + line.slope,
     )
 
 
