@@ -56,8 +56,8 @@ FROM events_raw AS raw
 LEFT JOIN stamps
     ON
         raw.source_id = stamps.source_id
-        AND raw.ts_raw >= stamps.reads_from
-        AND raw.ts_raw < stamps.reads_to{_IN_LAP if turned else ""}
+        AND coalesce(raw.ts_raw, TIMESTAMP '-infinity') >= stamps.reads_from
+        AND coalesce(raw.ts_raw, TIMESTAMP '-infinity') < stamps.reads_to{_IN_LAP if turned else ""}
 LEFT JOIN aliases ON raw.request_id = aliases.alias"""
 
 
@@ -75,6 +75,7 @@ _IN_LAP = """
         AND raw.line >= stamps.line_from
         AND raw.line < stamps.line_to"""
 
+# A record without a stamp is of the first segment, which has no beginning.
 # A segment holds from its valid_from to the next one's, as read off that clock. Where
 # the clock was set back the same readings come twice: there the line of the turn parts
 # a source into laps, and readings tell within each. Where no turn is known the later
