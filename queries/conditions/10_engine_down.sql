@@ -151,7 +151,11 @@ pairs AS (
     INNER JOIN outages AS placed ON told.engine = placed.engine AND placed.tied
     WHERE
         NOT told.tied
-        AND abs(date_diff('hour', told.raw_told, placed.raw_told)) <= 14
+        AND (
+            abs(date_diff('hour', told.raw_told, placed.raw_told)) <= 14
+            -- No stamps, or such that count from a start: no day contradicts.
+            OR coalesce(told.raw_told, TIMESTAMP '1970-01-01') < TIMESTAMP '1971-01-01'
+        )
     QUALIFY count(*) OVER (PARTITION BY told.engine) = 1
 ),
 
@@ -222,7 +226,7 @@ reports AS (
     FROM outages
     INNER JOIN pairs ON outages.engine = pairs.engine
     INNER JOIN bounded ON pairs.engine = bounded.engine AND NOT bounded.tied
-    WHERE bounded.ts_raw <= pairs.raw_told + INTERVAL 8 SECOND
+    WHERE coalesce(bounded.ts_raw <= pairs.raw_told + INTERVAL 8 SECOND, TRUE)
     UNION ALL
     -- What the kernel said long before counts only where the engine itself names no
     -- reason.
