@@ -134,13 +134,18 @@ def _first_odd(data: bytes) -> bytes:
 def _is_chinese(data: bytes, least: int) -> bool:
     """Tell whether bytes make up enough of the characters that Chinese is written in."""
     wide = [char for char in data.decode(GB18030, "replace") if char > "\x7f"]
-    common = sum(char in _common() for char in wide)
-    return common >= least and common >= _COMMON_SHARE * len(wide)
+    words, marks = _rows(0xB0, 0xD8), _rows(0xA1, 0xA4)
+    common = sum(char in words for char in wide)
+    known = common + sum(char in marks for char in wide)
+    return common >= least and known >= _COMMON_SHARE * len(wide)
 
 
 @cache
-def _common() -> frozenset[str]:
-    """Give the 3755 characters of GB 2312's first level, and its punctuation."""
-    leads = [*range(0xA1, 0xA4), *range(0xB0, 0xD8)]
-    pairs = (bytes([lead, trail]) for lead in leads for trail in range(0xA1, 0xFF))
+def _rows(first: int, last: int) -> frozenset[str]:
+    """Give rows of GB 2312: B0 to D7 are its 3755 common characters, A1 to A3 marks."""
+    pairs = (
+        bytes([lead, trail])
+        for lead in range(first, last)
+        for trail in range(0xA1, 0xFF)
+    )
     return frozenset(pair.decode("gb2312", "ignore") for pair in pairs) - {""}
