@@ -21,6 +21,12 @@ SELECT
     events.component,
     events.upstream_addr,
     events.message,
-    events.attrs
+    events.attrs,
+    -- Which proxy of a log, and on which side of it: a mesh logs both in one file.
+    coalesce(events.host, '') || '|' || CASE
+        WHEN events.component = 'envoy'
+            THEN coalesce(split_part(events.attrs ->> '$.upstream_cluster', '|', 1), '')
+        ELSE ''
+    END AS place
 FROM events
 WHERE events.kind = 'access'

@@ -12,6 +12,7 @@ SELECT
     access.status,
     access.duration_ms,
     access.client,
-    access.message
+    access.message,
+    access.place
 FROM access
 SEMI JOIN repeated ON hash(access.request_id) = repeated.id_hash

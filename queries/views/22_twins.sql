@@ -70,22 +70,18 @@ by_shape AS (
 inside AS (
     SELECT
         deeper.event_id,
-        deeper_log.log_set,
-        outer_log.log_set AS outer_log_set,
+        deeper_log.log_set || '|' || deeper.place AS place,
+        outer_log.log_set || '|' || outermost.place AS outer_place,
         outermost.event_id AS first_event_id,
         outermost.duration_ms
     FROM repeats AS deeper
     INNER JOIN repeats AS outermost
         ON
             deeper.request_id = outermost.request_id
-            AND deeper.source_id <> outermost.source_id
-            AND (
-                deeper.duration_ms < outermost.duration_ms
-                OR (
-                    deeper.duration_ms = outermost.duration_ms
-                    AND deeper.source_id > outermost.source_id
-                )
-            )
+            AND (deeper.source_id, deeper.place)
+            <> (outermost.source_id, outermost.place)
+            AND (deeper.duration_ms, -deeper.event_id)
+            < (outermost.duration_ms, -outermost.event_id)
             AND deeper.ts_start
             >= outermost.ts_start
             - micros(deeper.ts_error_us + outermost.ts_error_us + 20000)
@@ -94,28 +90,30 @@ inside AS (
             + micros(deeper.ts_error_us + outermost.ts_error_us + 20000)
     INNER JOIN logs AS deeper_log ON deeper.source_id = deeper_log.source_id
     INNER JOIN logs AS outer_log ON outermost.source_id = outer_log.source_id
-    WHERE deeper_log.log_set <> outer_log.log_set
+    WHERE
+        deeper_log.log_set <> outer_log.log_set
+        OR deeper.place <> outermost.place
 ),
 
 -- A gateway's log has more than its exchanges.
 exchanges AS (
     SELECT
-        logs.log_set,
+        logs.log_set || '|' || access.place AS place,
         count(*) AS logged
     FROM access
     INNER JOIN logs ON access.source_id = logs.source_id
-    WHERE logs.log_set IN (SELECT inside.log_set FROM inside)
-    GROUP BY logs.log_set
+    WHERE (SELECT count(*) FROM inside) > 0
+    GROUP BY logs.log_set || '|' || access.place
 ),
 
 -- Of two edges side by side one sees few of the other's requests.
 behind AS (
     SELECT
-        inside.log_set,
-        inside.outer_log_set
+        inside.place,
+        inside.outer_place
     FROM inside
-    INNER JOIN exchanges ON inside.log_set = exchanges.log_set
-    GROUP BY inside.log_set, inside.outer_log_set
+    INNER JOIN exchanges ON inside.place = exchanges.place
+    GROUP BY inside.place, inside.outer_place
     HAVING count(DISTINCT inside.event_id) >= 0.5 * max(exchanges.logged)
 ),
 
@@ -127,8 +125,8 @@ nested AS (
     FROM inside
     SEMI JOIN behind
         ON
-            inside.log_set = behind.log_set
-            AND inside.outer_log_set = behind.outer_log_set
+            inside.place = behind.place
+            AND inside.outer_place = behind.outer_place
     ANTI JOIN by_id ON inside.event_id = by_id.event_id
     GROUP BY inside.event_id
 )
