@@ -1,0 +1,10 @@
+-- title: Records that are an attempt's by the exchange alone, since their id is another
+-- store: table
+SELECT
+    own.attempt_id,
+    own.event_id
+FROM own
+INNER JOIN relayed ON own.attempt_id = relayed.attempt_id
+INNER JOIN events
+    ON own.event_id = events.event_id AND relayed.request_id = events.request_id
+WHERE (SELECT count(*) FROM relayed) > 0
