@@ -149,3 +149,10 @@ SELECT
     TRUE AS nested
 FROM nested
 LEFT JOIN by_id ON nested.first_event_id = by_id.event_id
+UNION ALL
+SELECT
+    relays.event_id,
+    relays.first_event_id,
+    TRUE AS nested
+FROM relays
+WHERE relays.again

@@ -51,6 +51,14 @@ named AS (
     FROM numbered
     INNER JOIN calls ON numbered.call_id = calls.call_id
     UNION
+    -- A gateway that names requests anew, by the exchange that both saw.
+    SELECT
+        events.event_id,
+        relayed.first_request_id AS request_id
+    FROM relayed
+    INNER JOIN events ON relayed.request_id = events.request_id
+    WHERE (SELECT count(*) FROM relayed) > 0 AND events.kind <> 'access'
+    UNION
     -- A gateway that calls the request's id its trace.
     SELECT
         traced.event_id,

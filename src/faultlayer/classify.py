@@ -81,7 +81,17 @@ SELECT
     split_part(cause, '.', 1),
     cause,
     $role,
-    strength,
+    -- What is the attempt's by its exchange alone does not bear its id.
+    CASE
+        WHEN
+            strength = 'proven'
+            AND list_has_any(
+                evidence,
+                (SELECT coalesce(list(event_id), []) FROM relayed_records)
+            )
+            THEN 'corroborated'
+        ELSE strength
+    END,
     $precedence,
     ts,
     condition_id,

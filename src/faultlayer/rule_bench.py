@@ -102,7 +102,10 @@ class _Stages(Classifier):
     def judge_all(self) -> None:
         """Go on to the verdicts."""
         every = (*self._views, *self._conditions, *self._rules, *self._verdicts)
-        self.make_for(" ".join(query.statement for query in every))
+        # Findings are written with the help of a view that no file of its own reads.
+        self.make_for(
+            " ".join(["relayed_records", *(query.statement for query in every)])
+        )
         self._con.execute("DROP TABLE conditions")  # found anew, from the start
         self.judge()
 

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from faultlayer import schema
-from faultlayer.clocks import machines, moments, siblings, turns
+from faultlayer.clocks import exchanges, machines, moments, siblings, turns
 from faultlayer.clocks.bounds import Bounds, Role
 from faultlayer.clocks.checks import Check, count
 from faultlayer.clocks.clock import Clock, Segment, constant
@@ -57,6 +57,9 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
             tied[clock.clock_id] = clock
             turned += turns.find(con, clock, by_id=False)
         waiting = [name for name in waiting if name not in tied]
+    for clock in exchanges.match(con, tied, waiting):
+        tied[clock.clock_id] = clock
+    waiting = [name for name in waiting if name not in tied]
     for clock in moments.match(con, tied, waiting):
         tied[clock.clock_id] = clock
     waiting = [name for name in waiting if name not in tied]
