@@ -21,6 +21,7 @@ _MOST_PARTS: Final = 4096
 _LATE_US: Final = 3_000_000
 # Lines within which a shipper is noticed to read the same again.
 _MEMORY: Final = 200_000
+_ODD: Final = 0x9E3779B97F4A7C15  # so that the parts of a key do not cancel out
 _SECOND: Final = 1_000_000
 _QUARTER_US: Final = 900 * _SECOND
 _SAID: Final = {
@@ -66,20 +67,22 @@ class Repeats:
 
     def of(self, rows: pl.DataFrame, raw: pl.Series) -> pl.Series:
         """Tell which rows (with `_offset`) came before, and keep these as they were."""
-        key = pl.concat_str("stream", "_offset", "text", separator="\x00").hash(1)
         place = pl.col("_offset").is_not_null()
+        parts = [pl.col(name).hash(1) for name in ("stream", "_offset", "text")]
+        key = parts[0] ^ (parts[1] * _ODD) ^ parts[2]
         known = rows.select(pl.when(place).then(key).alias("key"), "line")
         size = len(known)
         if self._seen is not None:
             known = pl.concat([self._seen, known])
-        before = pl.col("line") - pl.col("line").shift().over("key")
-        again = known.select(
-            (pl.col("key").is_not_null() & (before <= _MEMORY)).fill_null(value=False)
-        ).to_series()
+        keys = known.get_column("key").drop_nulls()
+        again = pl.repeat(False, size, eager=True, dtype=pl.Boolean)
+        if keys.n_unique() < len(keys):
+            before = pl.col("line") - pl.col("line").shift().over("key")
+            near = pl.col("key").is_not_null() & (before <= _MEMORY)
+            again = known.select(near.fill_null(value=False)).to_series().tail(size)
         if size:
             end = known.get_column("line")[-1]
             self._seen = known.filter(pl.col("line") > end - _MEMORY)
-        again = again.tail(size)
         if again.any():
             place_of = rows.select("line", "lines", "byte_offset", "byte_length")
             self._found.append(place_of.with_columns(raw.alias("text")).filter(again))

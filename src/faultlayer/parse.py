@@ -210,6 +210,10 @@ class Run:
         """Parse what was held back, and settle what the whole source tells."""
         self._pool(_NO_LINES, last=True)
         result, used = self.result, self._assembly.used
+        if repeated := self._assembly.repeated:
+            result.problems.append(
+                f"{repeated} lines that the shipper sent twice are counted once"
+            )
         result.zoned = self._timeline.zoned
         if self._precisions:
             most = max(self._precisions.values())

@@ -12,7 +12,7 @@ from faultlayer.wrappers import Wrapper
 
 ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 _NESTED: Final = re.compile(r"[.\[]|^\$")
-_LINE: Final = "_line"
+_IS_KEY: Final = re.compile(r"^[^$\[]+$")  # a path that may be one key with dots
 
 
 def peel(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
@@ -39,22 +39,23 @@ def peel(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
 
 def _peel_json(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
     paths = [path for several in wrapper.json.values() for path in several]
-    paths = [*paths, *wrapper.one_of, *wrapper.forbid]
+    paths = list(dict.fromkeys([*paths, *wrapper.one_of, *wrapper.forbid]))
     flat = [path for path in paths if not _NESTED.search(path)]
     # Of many paths few are there: a look for each key costs less than to read it.
-    deep = {path for path in paths if _NESTED.search(path) and _holds(text, path)}
-    flat += sorted(path for path in deep if "." in path and path[0] != "$")
-    found = json_objects(text, list(dict.fromkeys(flat)), others=False)
-    found = found.with_columns(text.gather(found.get_column(ROW)).alias(_LINE))
+    deep = [path for path in paths if _NESTED.search(path) and _holds(text, path)]
+    dotted = [path for path in deep if _IS_KEY.search(path) and _has_key(text, path)]
+    found = json_objects(text, [*flat, *dotted], others=False)
+    lines = text.gather(found.get_column(ROW)).to_frame("line")
+    below = lines.select(
+        pl.col("line").str.json_path_match("$." + path.removeprefix("$.")).alias(f"${path}")
+        for path in deep
+    )
+    found = found.hstack(below)
 
     def first(several: Sequence[str]) -> pl.Expr:
-        exprs = [
-            one
-            for path in several
-            for one in ([pl.col(path)] if path in found.columns else [])
-            + ([_below(path)] if path in deep else [])
-        ]
-        return pl.coalesce(exprs) if exprs else pl.lit(None, pl.String)
+        names = [name for path in several for name in (f"${path}", path)]
+        there = [name for name in names if name in found.columns]
+        return pl.coalesce(there) if there else pl.lit(None, pl.String)
 
     keep = [pl.col("text").is_not_null()]
     if "time" in wrapper.json:
@@ -71,12 +72,14 @@ def _peel_json(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
 
 
 def _holds(text: pl.Series, path: str) -> bool:
-    key = path.removeprefix("$.").partition(".")[0].partition("[")[0]
-    return bool(text.str.contains(f'"{key}', literal=True).any())
+    """Tell whether all keys of a path occur at all."""
+    keys = [key.partition("[")[0] for key in path.removeprefix("$.").split(".")]
+    apart = all(_has_key(text, key) for key in keys)
+    return apart or (_IS_KEY.search(path) is not None and _has_key(text, path))
 
 
-def _below(path: str) -> pl.Expr:
-    return pl.col(_LINE).str.json_path_match("$." + path.removeprefix("$."))
+def _has_key(text: pl.Series, key: str) -> bool:
+    return bool(text.str.contains(f'"{key}"', literal=True).any())
 
 
 def _spelled_out(
