@@ -109,4 +109,6 @@ def test_a_value_of_many_lines_does_not_hide_the_table() -> None:
     table = Table(header=r"id,.*", split="comma")
     text = ["id,content", "1,x", '2,"a', *["b"] * 20, 'c"', "3,y"]
     assert matching(pl.Series(text), [("t", table)]) == "t"
-    assert matching(pl.Series(["id,content", *["b"] * 20, "3,y"]), [("t", table)]) is None
+    assert (
+        matching(pl.Series(["id,content", *["b"] * 20, "3,y"]), [("t", table)]) is None
+    )
