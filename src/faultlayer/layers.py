@@ -109,6 +109,13 @@ def _by_words(messages: pl.Series, signatures: Signatures) -> str | None:
     return first if most >= _ENOUGH and most > second else None
 
 
+def main(layers: Mapping[str, str]) -> tuple[str, str]:
+    """Give layer and component of a source with such streams: those of most of them."""
+    ranked = Counter(layers.values()).most_common(1)
+    layer = ranked[0][0] if ranked else "host"
+    return layer, COMPONENTS.get(layer, "app")
+
+
 def placed(
     rows: pl.DataFrame, streams: pl.Series, layers: Mapping[str, str]
 ) -> pl.DataFrame:

@@ -12,6 +12,7 @@ import polars as pl
 from faultlayer import (
     assets,
     formats,
+    layers,
     normalise,
     reasons,
     rows,
@@ -179,6 +180,7 @@ class Run:
         self._signatures = definitions.signatures
         self._definitions = definitions
         self._formats = detection.formats
+        self._layers = detection.layers
         self._events = events
         self._rejects = rejects
         self._assembly = Assembly(detection, definitions, options.year or _YEAR)
@@ -232,6 +234,8 @@ class Run:
                 key=lambda one: (not (one.general or one.companion), used[one.name]),
             )
             result.layer, result.component = format_.layer, format_.component
+            if format_.general:
+                result.layer, result.component = layers.main(self._layers)
 
     def _pool(self, lines: pl.DataFrame, *, last: bool) -> None:
         pool = self._assembly.pool(lines, last=last)
