@@ -20,12 +20,18 @@ WHERE
     own.kind IN ('upstream_error', 'rate_limited', 'laundered')
     AND list_contains(own.kinds, 'upstream_error')
     AND (own.attrs ->> '$.upstream_status') IN ('402', '429', '529')
-    -- What an engine of one's own has a record of is no third party's.
+    -- What an engine of one's own has a record of, or was sent, is no third party's.
     AND NOT EXISTS (
         SELECT 1
         FROM own AS inner_record
         WHERE
             inner_record.attempt_id = failures.attempt_id
-            AND inner_record.layer = 'model'
+            AND (
+                inner_record.layer = 'model'
+                OR (
+                    inner_record.kind = 'request_forwarded'
+                    AND inner_record.engine IS NOT NULL
+                )
+            )
     )
 GROUP BY failures.attempt_id
