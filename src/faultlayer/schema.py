@@ -73,7 +73,7 @@ EVENTS_RAW = _columns(
         "offset of the first line in the decoded stream; that of UTF-16 is its UTF-8",
     ),
     ("byte_length", pa.int64(), "bytes of all its lines, line ends included"),
-    ("ts_raw", _TS, "time as logged; UTC when the stamp has a zone"),
+    ("ts_raw", _TS, "time as logged, of a start the end; UTC when it has a zone"),
     ("ts_precision_us", pa.int64(), "resolution of the stamp, us"),
     ("borrowed", pa.bool_(), "the stamp is that of the neighbouring record"),
     ("ts_outer", _TS, "time that the wrapper gives, of writing or of shipping"),
