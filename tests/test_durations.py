@@ -29,6 +29,7 @@ from faultlayer import durations
     ],
 )
 def test_milliseconds(text: str, expected: float | None) -> None:
+    """Each unit by itself and together; what is no duration gives nothing."""
     frame = pl.DataFrame({"t": [text, None]})
     assert frame.select(durations.milliseconds(pl.col("t"))).to_series().to_list() == [
         expected,

@@ -189,7 +189,7 @@ near AS (
             WHERE
                 loads.engine = outages.engine
                 AND loads.kind = 'engine_ready'
-                AND loads.ts BETWEEN outages.ts_told - to_seconds(ahead_s)
+                AND loads.ts BETWEEN outages.ts_told - to_seconds(ahead_s)  -- noqa: RF02
                 AND outages.ts_told
         )
 ),

@@ -104,7 +104,8 @@ needed AS (
                         AND balances.fresh
                         AND abs(date_diff('second', balances.ts, facts.ts_end)) <= 300
                 )
-                THEN 'quota: no fresh balance of ' || coalesce(facts.user_id, 'its user')
+                THEN
+                    'quota: no fresh balance of ' || coalesce(facts.user_id, 'its user')
         END AS pool_need,
         (
             SELECT

@@ -19,7 +19,9 @@ SELECT
     events.request_id,
     events.id_parts,
     CASE
-        WHEN of_engine(events.layer, events.component) THEN coalesce(events.engine, events.clock_id)
+        WHEN
+            of_engine(events.layer, events.component)
+            THEN coalesce(events.engine, events.clock_id)
         ELSE events.engine
     END AS engine,
     events.plugin,

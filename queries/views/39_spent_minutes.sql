@@ -122,7 +122,8 @@ slides AS (
         max(numbered.ts_error_us) AS ts_error_us,
         max(numbered.spent)::BIGINT AS spent,
         max(numbered.tokens)::BIGINT AS budget,
-        list(numbered.event_id ORDER BY numbered.ts, numbered.event_id)[1:20] AS evidence
+        list(numbered.event_id ORDER BY numbered.ts, numbered.event_id)[1:20]
+            AS evidence
     FROM numbered
     GROUP BY numbered.user_id, numbered.run
 ),

@@ -83,7 +83,8 @@ gaps AS (
         count(*) AS attempts
     FROM placed
     GROUP BY placed.engine, placed.ts_before, placed.ts_after
-    HAVING max(placed.ts_end) >= coalesce(placed.ts_before, min(placed.ts_start))
+    HAVING
+        max(placed.ts_end) >= coalesce(placed.ts_before, min(placed.ts_start))
         + INTERVAL 30 SECOND
 ),
 

@@ -49,18 +49,19 @@ present AS (
             - micros(repeated_deaths.ts_error_us + failures.ts_error_us)
     WHERE failures.request_id IS NOT NULL AND failures.forwarded
     GROUP BY repeated_deaths.engine, failures.request_id
+),
+
+served AS (
+    SELECT attempts.request_id
+    FROM attempts
+    WHERE NOT attempts.failed AND (SELECT count(*) FROM repeated_deaths) > 0
 )
 
--- The only one that was there each time, and that never went well.
 SELECT
     present.engine,
     present.request_id,
     present.evidence
 FROM present
-ANTI JOIN (
-    SELECT attempts.request_id
-    FROM attempts
-    WHERE NOT attempts.failed AND (SELECT count(*) FROM repeated_deaths) > 0
-) AS served ON present.request_id = served.request_id
+ANTI JOIN served ON present.request_id = served.request_id
 WHERE present.met = present.deaths
 QUALIFY count(*) OVER (PARTITION BY present.engine) = 1

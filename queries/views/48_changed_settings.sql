@@ -32,20 +32,22 @@ named AS (
         parts.before,
         parts.after
     FROM reloads
-    CROSS JOIN LATERAL (
-        SELECT
-            regexp_extract(
-                reloads.change,
-                '^([\w.\-]+)(?::|=| from)? ?(\S+?) ?(?:->|=>|→|to) ?(\S+)$',
-                ['setting', 'before', 'after']
-            ) AS found
-    ) AS extracts
-    CROSS JOIN LATERAL (
-        SELECT
-            extracts.found.setting AS setting,
-            extracts.found.before AS before,
-            extracts.found.after AS after
-    ) AS parts
+    CROSS JOIN
+        LATERAL (  -- noqa: ST05
+            SELECT
+                regexp_extract(
+                    reloads.change,
+                    '^([\w.\-]+)(?::|=| from)? ?(\S+?) ?(?:->|=>|→|to) ?(\S+)$',
+                    ['setting', 'before', 'after']
+                ) AS found
+        ) AS extracts
+    CROSS JOIN
+        LATERAL (  -- noqa: ST05
+            SELECT
+                extracts.found.setting,
+                extracts.found.before,
+                extracts.found.after
+        ) AS parts
     WHERE parts.setting <> ''
     UNION
     SELECT
@@ -72,7 +74,9 @@ valued AS (
                 THEN 'concurrency'
             WHEN regexp_matches(named.setting, '(?i)timeout') THEN 'timeout'
             WHEN
-                regexp_matches(named.setting, '(?i)context|max_(input|model_len|prompt)')
+                regexp_matches(
+                    named.setting, '(?i)context|max_(input|model_len|prompt)'
+                )
                 THEN 'context'
             WHEN regexp_matches(named.setting, '(?i)queue') THEN 'queue'
             WHEN regexp_matches(named.setting, '(?i)burst') THEN 'burst'

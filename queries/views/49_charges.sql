@@ -99,7 +99,7 @@ told AS (
 
 -- The two need not speak of the same unit.
 comparable AS (
-    SELECT count(*) FILTER (WHERE told.agrees) >= 0.8 * count(*) AS both
+    SELECT count(*) FILTER (WHERE told.agrees) >= 0.8 * count(*) AS alike
     FROM told
     HAVING count(*) >= 5
 ),
@@ -107,7 +107,8 @@ comparable AS (
 -- A ledger of more gateways than there are logs of has much that nobody knows.
 complete AS (
     SELECT
-        count(*) FILTER (WHERE outcomes.request_id IS NULL) <= 0.2 * count(*) AS whole
+        count(*) FILTER (WHERE outcomes.request_id IS NULL) <= 0.2 * count(*)
+            AS whole
     FROM entries
     LEFT JOIN outcomes ON entries.request_id = outcomes.request_id
     HAVING count(*) >= 5
@@ -145,7 +146,7 @@ judged AS (
             WHEN entries.seconds > 2 * outcomes.seconds + 1
                 THEN 'more seconds than it took'
             WHEN
-                (SELECT comparable.both FROM comparable) AND told.agrees IS FALSE
+                (SELECT comparable.alike FROM comparable) AND told.agrees IS FALSE
                 THEN 'another amount than its access record'
         END AS odd
     FROM entries

@@ -12,7 +12,7 @@ _UNITS: Final = {
     "s": 1000.0,
     "ms": 1.0,
     "µs": 1e-3,
-    "μs": 1e-3,  # noqa: RUF001  the Greek letter
+    "μs": 1e-3,
     "us": 1e-3,
     "ns": 1e-6,
 }

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from faultlayer import unwrap
+from faultlayer import logical_lines
 from faultlayer.tables import Reading, Table, matching
 
 DMON = Table(header=r"# *gpu\b.*")
@@ -22,7 +22,7 @@ def rows(reading: Reading, first: int, *text: str) -> list[object]:
 def lines(*text: str) -> pl.DataFrame:
     """Give lines with the columns of `unwrap.LINES`, a byte longer than their text."""
     lengths = [len(one) + 1 for one in text]
-    return unwrap.plain(
+    return logical_lines.plain(
         pl.DataFrame(
             {
                 "line": range(1, len(text) + 1),

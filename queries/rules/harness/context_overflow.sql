@@ -12,6 +12,7 @@ SELECT
     CAST(NULL AS BIGINT) AS condition_id,
     NOT idless_refusals.certain AS clock_sensitive,
     idless_refusals.evidence,
-    'a prompt was longer than the context, at its time and of no other attempt' AS because
+    'a prompt was longer than the context, at its time and of no other attempt'
+        AS because
 FROM idless_refusals
 WHERE idless_refusals.kind = 'context_overflow'
