@@ -251,8 +251,16 @@ def _measured(
     found = _sharpest(ups, downs, wander, lean=lean)
     if not len(found):
         return None
+    steady = _steady(cut(ups, downs, COARSE, MOST, wander), base)
+    if steady is not None:
+        base = steady
+        ups = upper.between(first, last).minus(base)
+        downs = lower.between(first, last).minus(base)
+        found = _sharpest(ups, downs, wander, lean=lean)
+        if not len(found):
+            return None
     line, margin = through(found, slice(None), UNSURE)
-    if margin > 0 and len(found) > 1:
+    if steady is None and margin > 0 and len(found) > 1:
         ups, downs = ups.minus(line), downs.minus(line)
         found = _sharpest(ups, downs, wander, lean=lean)
     else:
@@ -276,6 +284,21 @@ def _measured(
         -(-size // 2),
         1 - 2 * int(found.violated.sum()) / size,
     )
+
+
+def _steady(found: Buckets, base: Line) -> Line | None:
+    """Give a line without drift where one passes through all intervals: most clocks.
+
+    A few minutes with wide bounds allow any slope, and show none.
+    """
+    found = found.where(found.good)
+    if len(found) < 3:  # noqa: PLR2004
+        return None
+    level = base.of(found.centre)
+    low, high = float((level + found.low).max()), float((level + found.high).min())
+    if low > high:
+        return None
+    return Line(float(found.centre[0]), (low + high) / 2, 0.0)
 
 
 def _straight(upper: Bounds, lower: Bounds, line: Line) -> Line:
