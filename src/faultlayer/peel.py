@@ -47,7 +47,9 @@ def _peel_json(text: pl.Series, wrapper: Wrapper) -> pl.DataFrame:
     found = json_objects(text, [*flat, *dotted], others=False)
     lines = text.gather(found.get_column(ROW)).to_frame("line")
     below = lines.select(
-        pl.col("line").str.json_path_match("$." + path.removeprefix("$.")).alias(f"${path}")
+        pl.col("line")
+        .str.json_path_match("$." + path.removeprefix("$."))
+        .alias(f"${path}")
         for path in deep
     )
     found = found.hstack(below)

@@ -48,3 +48,26 @@ def test_quoted_values_lose_their_quotes() -> None:
     """What is escaped inside them is undone."""
     _, rest = _find(r'x error="a \"b\" c" empty="" n=1')
     assert rest == {"error": 'a "b" c', "empty": "", "n": "1"}
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("refused (request id: r-77-abc)", "r-77-abc"),
+        ("Request 3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f failed", None),
+        ("x request-id=r-1 cf_ray=9", "r-1"),
+        ("x cf_ray=9f request_id=r-1", "r-1"),
+        ("x request_id='r 1' user=u", "r 1"),
+        ("x prompt='it is request_id=fake' request_id=r-1", "r-1"),
+    ],
+)
+def test_ids_in_sentences_and_single_quotes(message: str, wanted: str | None) -> None:
+    """A vendor's id gives way to the request's own."""
+    known, _ = _find(message)
+    assert known["request_id"] == (wanted or "3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f")
+
+
+def test_an_apostrophe_ends_no_prompt() -> None:
+    """What follows it is still the user's."""
+    known, _ = _find("x prompt='It's a fake request_id=fake user=u-9")
+    assert known == {}
