@@ -31,6 +31,7 @@ patterns peel
 formats level pairs signatures
 near structured take timeline told unwrap upstreams write
 around enclosed layers rows scoring
+first_stamps
 detect reasons
 orders
 assemble

@@ -55,9 +55,14 @@ class Around:
         ]
         for document in documents.of(head, lists):
             records = documents.rows(head, document, whole=False)
-            found = self.find(records) if document.lists else None
-            # Programs too have lists called "events": only a shipper's are taken apart.
-            if not document.lists or (found is not None and found.wrapper.lists):
+            if not document.lists and document.kind != documents.CSV:
+                return document, records
+            # Programs too have lists called "events" and tables: only a shipper's are
+            # taken apart.
+            found = self.find(records)
+            if found is not None and (
+                found.wrapper.lists or document.kind == documents.CSV
+            ):
                 return document, records
         return None
 

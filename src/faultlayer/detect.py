@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Final
 
 import polars as pl
 
 from faultlayer import (
+    documents,
+    first_stamps,
     layers,
     lines,
     logical_lines,
     rows,
     scoring,
-    stamps,
     tables,
     unwrap,
 )
@@ -27,7 +28,7 @@ from faultlayer.formats import Format
 from faultlayer.level import Peel
 from faultlayer.signatures import Signatures
 from faultlayer.tables import Reading, Tables
-from faultlayer.take import Order, all_rows, take
+from faultlayer.take import Order, take
 from faultlayer.wrappers import Wrapper
 
 HEAD_BYTES: Final = 256 << 10
@@ -65,6 +66,8 @@ class Detection:
     naive stamps of a stream, from the wrapper's stamps. `tables`: the format by whose
     header the lines of a stream are read. `layers`: of streams of unknown programs.
     `local_us`: to add to stamps of a wrapper that have no zone; None: not known.
+    `backward`: the newest line is the first. `engine_hosts`: hosts or pods whose lines
+    are those of an engine.
     """
 
     wrapper: str | None
@@ -79,6 +82,8 @@ class Detection:
     layers: Mapping[str, str] = field(default_factory=dict)
     around: Peel | None = None
     local_us: int | None = None
+    backward: bool = False
+    engine_hosts: frozenset[str] = frozenset()
     document: Document | None = None
 
     def choices(self, stream: str) -> tuple[Choice, ...]:
@@ -137,11 +142,12 @@ def sniff(
         for block in opened:
             around = Around(definitions.wrappers, definitions.formats)
             found = around.document(block.data[:HEAD_BYTES])
-            if found is None:
-                return choose(_head(block), definitions, forced, path)
-            document, head = found
-            detection = choose(head.head(_HEAD_LINES), definitions, forced, path)
-            return replace(detection, document=document)
+            document, head = found or (None, _head(block))
+            chosen = choose(head.head(_HEAD_LINES), definitions, forced, path)
+            if chosen.backward:
+                document = document or Document(documents.LINES)
+                document = replace(document, backward=True)
+            return replace(chosen, document=document)
     return Detection(None, {}, {}, "empty", None, dated=False)
 
 
@@ -176,7 +182,7 @@ def choose(
         {stream: len(text) for stream, (_, text) in parts.items()},
         forced=forced is not None,
     )
-    local_us = _local_zone(ranked, parts) if around else None
+    local_us = first_stamps.local_zone(ranked, parts) if around else None
     for stream, scores in ranked.items():
         part, text = parts[stream]
         choices[stream] = tuple(
@@ -188,15 +194,17 @@ def choose(
             f"{f' ({score.format.title})' if score.format.given else ''}"
             for score in scores
         ]
-        found = _first_stamp(scores, text)
+        found = first_stamps.of_lines(scores, text)
         if found is not None:
-            zone = _zone(scores[0], part, text, local_us) if around else None
+            zone = (
+                first_stamps.zone(scores[0], part, text, local_us) if around else None
+            )
             if zone is not None:
                 zones[stream] = zone
             if first is None or (found[1] and not first[1]):
                 first = found
     if around:
-        first = _outer_stamp(logical) or first
+        first = first_stamps.of_wrapper(logical) or first
     if forced:
         reasons = [f"{forced}: as told"]
     prefix = f"{around.name} around " if around else ""
@@ -213,6 +221,8 @@ def choose(
         layers=_layers(ranked, parts, path, definitions),
         around=around,
         local_us=local_us,
+        backward=first_stamps.is_backward(logical) if around else False,
+        engine_hosts=_engine_hosts(ranked, parts) if around else frozenset(),
     )
 
 
@@ -266,15 +276,19 @@ def tables_of(detection: Detection, definitions: Definitions) -> Tables:
     return Tables({stream: table for stream, table in named.items() if table})
 
 
-def _outer_stamp(logical: pl.DataFrame) -> tuple[datetime, bool] | None:
-    """Give the first stamp that a wrapper has, and whether it has a year."""
-    outer = logical.filter("outer_zoned").get_column("outer")
-    if len(outer):
-        return outer[0], True
-    local = logical.drop_nulls("local")
-    if len(local):
-        return local.item(0, "local"), not local.item(0, "yearless")
-    return None
+def _engine_hosts(
+    ranked: Mapping[str, list[scoring.Score]],
+    parts: Mapping[str, tuple[pl.DataFrame, pl.Series]],
+) -> frozenset[str]:
+    """Give the hosts of streams that an engine writes."""
+    first = {stream: scores[0].format for stream, scores in ranked.items() if scores}
+    hosts = [
+        parts[stream][0].get_column("host")
+        for stream, one in first.items()
+        if one.layer == "model" and one.component not in ("kernel", "gpu")
+    ]
+    none = pl.Series([], dtype=pl.String)
+    return frozenset(pl.concat([none, *hosts]).drop_nulls().to_list())
 
 
 def _program(part: pl.DataFrame) -> str:
@@ -303,78 +317,3 @@ def order_of(definitions: Definitions, choices: Sequence[Choice]) -> Order:
     return [
         (one, [one.patterns[number] for number in numbers]) for one, numbers in found
     ]
-
-
-def _first_stamp(
-    scores: Sequence[scoring.Score], text: pl.Series
-) -> tuple[datetime, bool] | None:
-    """Give the first stamp and whether it has a year."""
-    for score in scores:
-        found = _stamps(score.format, text)
-        if len(found):
-            return found.item(0, "ts"), not found.item(0, "yearless")
-    return None
-
-
-def _stamps(format_: Format, text: pl.Series) -> pl.DataFrame:
-    """Give row, ts, zoned, yearless of the lines of a format that have a stamp."""
-    hits, _ = take(text, [(format_, format_.patterns)])
-    parts = [
-        rows.stamps_of(format_, hit.fields).with_columns(
-            (all_rows(len(text)) if hit.rows is None else hit.rows).alias("row")
-        )
-        for hit in hits
-    ]
-    if not parts:
-        return stamps.nothing(0).with_columns(pl.lit(0, pl.UInt32).alias("row"))
-    return pl.concat(parts).drop_nulls("ts").sort("row")
-
-
-def _pairs(score: scoring.Score, part: pl.DataFrame, text: pl.Series) -> pl.DataFrame:
-    """Give the stamps of lines, with year, zone and stamp of their wrapper as `outer`."""
-    found = _stamps(score.format, text)
-    found = found.filter(~stamps.since_start(pl.col("ts"), pl.col("zoned")))
-    around = part.select("outer", "outer_zoned", "local", "yearless")
-    around = around[found.get_column("row")].rename({"yearless": "outer_yearless"})
-    pairs = found.hstack(around).drop_nulls("outer")
-    # Of two stamps the one with a year tells that of the other.
-    inner, outer = pl.col("ts"), pl.col("outer")
-    bare = pl.col("outer_yearless") & ~pl.col("outer_zoned") & ~pl.col("yearless")
-    return pairs.with_columns(
-        pl.when("yearless")
-        .then(stamps.nearest_year(inner, outer))
-        .otherwise(inner)
-        .alias("ts"),
-        pl.when(bare)
-        .then(stamps.nearest_year(pl.col("local"), inner))
-        .otherwise(outer)
-        .alias("outer"),
-    )
-
-
-def _local_zone(
-    ranked: Mapping[str, list[scoring.Score]],
-    parts: Mapping[str, tuple[pl.DataFrame, pl.Series]],
-) -> int | None:
-    """Give the zone of a wrapper's stamps from those of the lines inside."""
-    found = [
-        _pairs(scores[0], *parts[stream])
-        for stream, scores in ranked.items()
-        if scores and not parts[stream][0].get_column("outer_zoned").all()
-    ]
-    pairs = pl.concat(found) if found else None
-    if pairs is None:
-        return None
-    pairs = pairs.filter(pl.col("zoned") & ~pl.col("outer_zoned"))
-    return stamps.zone_us(pairs.get_column("outer"), pairs.get_column("ts"))
-
-
-def _zone(
-    score: scoring.Score, part: pl.DataFrame, text: pl.Series, local_us: int | None
-) -> int | None:
-    """Give what to add to naive stamps to get those of the wrapper."""
-    pairs = _pairs(score, part, text).filter(~pl.col("zoned"))
-    known = timedelta(microseconds=local_us or 0)
-    outer = pl.when("outer_zoned").then("outer").otherwise(pl.col("outer") + known)
-    outers = pairs.select(outer.alias("outer")).to_series()
-    return stamps.zone_us(pairs.get_column("ts"), outers)

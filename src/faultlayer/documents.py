@@ -1,5 +1,7 @@
 """Reads files whose records are not lines: JSON documents and exports of the journal."""
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +13,10 @@ import polars as pl
 
 JSON: Final = "json"
 EXPORT: Final = "export"
+CSV: Final = "csv"
+LINES: Final = (
+    "lines"  # these are read by `lines_of`, and stand here to be turned round
+)
 #: Documents are read at once; what is larger is read line by line.
 LARGEST: Final = 256 << 20
 SCHEMA: Final = {
@@ -29,10 +35,14 @@ Steps = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What kind of document a file is, and the lists that its records stand in."""
+    """What kind of document a file is, and the lists that its records stand in.
+
+    `backward`: the newest record is the first, as queries give them.
+    """
 
     kind: str
     lists: tuple[Steps, ...] = ()
+    backward: bool = False
 
 
 _START: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[{\[])')
@@ -40,6 +50,10 @@ _FIELD: Final = re.compile(rb"[A-Z_][A-Z0-9_]{0,63}(?:=|\n)")
 _STAMPED: Final = re.compile(rb"(?:^|\n)__REALTIME_TIMESTAMP=\d+\n")
 _SPACE: Final = re.compile(r"[\s,\x1e]*")
 _BOM: Final = "\xef\xbb\xbf"
+_CSV_MARK: Final = "_csv"  # a key that tells a row from an object that was one before
+_ROW: Final = re.compile(rb'(?:[^"\n]|"(?:[^"]|"")*")*\n?')
+_LINE_NAMES: Final = frozenset({"message", "@message", "line", "log", "textpayload"})
+_TIME_NAMES: Final = frozenset({"@timestamp", "timestamp", "time", "date", "tsns"})
 _LONGEST: Final = 2000  # of what is around a list, repeated for each record
 _LENGTH: Final = 8  # bytes of the length of a binary field
 _DECODER: Final = json.JSONDecoder(strict=False)
@@ -49,6 +63,8 @@ def of(head: bytes, lists: Sequence[Steps]) -> Iterator[Document]:
     """Give what kinds of document may begin with these bytes; none for mere lines."""
     if _FIELD.match(head) and _STAMPED.search(head):
         yield Document(EXPORT)
+    if _is_table_of_lines(head):
+        yield Document(CSV)
     if not _START.match(head):
         return
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
@@ -77,6 +93,8 @@ def rows(data: bytes, document: Document, *, whole: bool = True) -> pl.DataFrame
     """
     if document.kind == EXPORT:
         pieces = list(_entries(data))
+    elif document.kind == CSV:
+        pieces = list(_csv_rows(data))
     else:
         pieces = _Walk(data.decode("latin-1"), document.lists).pieces()
     if not whole:
@@ -236,6 +254,38 @@ class _Walk:
     def _space(self, at: int) -> int:
         match = _SPACE.match(self._text, at)
         return match.end() if match else at
+
+
+# ---------------------------------------------------------------- CSV
+
+
+def _is_table_of_lines(head: bytes) -> bool:
+    """Tell whether a header names a stamp and a line, as exports of log views do."""
+    first = head.removeprefix(_BOM.encode("latin-1")).partition(b"\n")[0]
+    names = {name.lower() for name in _cells(first)}
+    return bool(names & _LINE_NAMES) and bool(names & _TIME_NAMES)
+
+
+def _cells(line: bytes) -> list[str]:
+    text = line.decode("utf-8", "replace")
+    return next(csv.reader(io.StringIO(text, newline="")), [])
+
+
+def _csv_rows(data: bytes) -> Iterator[_Piece]:
+    """Give the rows below the header, each with its cells by name."""
+    names: list[str] = []
+    for row in _ROW.finditer(data):
+        if row.end() == row.start():
+            break
+        cells = _cells(row.group().removeprefix(_BOM.encode("latin-1")))
+        if not names:
+            names = cells
+            start = 0
+        elif len(cells) == len(names):
+            fields = {_CSV_MARK: "", **dict(zip(names, cells, strict=True))}
+            yield _Piece(start or row.start(), row.end(), good=True, fields=fields)
+        else:
+            yield _Piece(row.start(), row.end(), good=False)
 
 
 # ---------------------------------------------------------------- journal

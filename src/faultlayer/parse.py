@@ -180,6 +180,7 @@ class Run:
         self._signatures = definitions.signatures
         self._definitions = definitions
         self._formats = detection.formats
+        self._several_engines = len(detection.engine_hosts) > 1
         self._layers = detection.layers
         self._events = events
         self._rejects = rejects
@@ -265,12 +266,7 @@ class Run:
                 events = rows.replaced(events, at, named.select(events.columns))
         if self._signatures is not None and rows.REASON in events.columns:
             events = reasons.name(events, self._signatures)
-        label = self._source.label
-        model = pl.col("layer") == "model"
-        if label not in _NO_ENGINES and events.select(model.any()).item():
-            here = model & ~pl.col("component").is_in(["kernel", "gpu"])
-            named_engine = pl.coalesce("engine", pl.when(here).then(pl.lit(label)))
-            events = events.with_columns(named_engine.alias("engine"))
+        events = self._with_engine(events)
         text = events.get_column("text")
         long = (text.str.len_bytes() > _MESSAGE_BYTES).arg_true()
         if len(long):
@@ -279,6 +275,19 @@ class Run:
         if events.get_column("kind").null_count():
             events = events.with_columns(pl.col("kind").fill_null("other"))
         return events
+
+    def _with_engine(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Name the engine of model records by the path, or by the pod of several."""
+        label = self._source.label
+        names = [] if label in _NO_ENGINES else [pl.lit(label)]
+        if self._several_engines and "host" in events.columns:
+            names.insert(0, pl.col("host"))
+        model = pl.col("layer") == "model"
+        if not names or not events.select(model.any()).item():
+            return events
+        here = model & ~pl.col("component").is_in(["kernel", "gpu"])
+        engine = pl.coalesce("engine", pl.when(here).then(pl.coalesce(names)))
+        return events.with_columns(engine.alias("engine"))
 
     def _write(self, events: pl.DataFrame) -> None:
         result = self.result

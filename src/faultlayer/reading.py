@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from faultlayer import documents
+from faultlayer import documents, encodings
 from faultlayer.blocks import Block
 from faultlayer.documents import Document
 from faultlayer.lines import lines_of
@@ -21,6 +21,7 @@ class Reading:
         self._size = 0
         self._offset = 0
         self._records = 0
+        self._encoding = encodings.UTF8
         self._lines = 0
 
     def of(self, block: Block) -> Iterator[pl.DataFrame]:
@@ -29,13 +30,21 @@ class Reading:
             yield lines_of(block)
             return
         self._held.append(block.data)
+        self._encoding = block.encoding
         self._size += len(block.data)
         if block.last or self._size >= documents.LARGEST:
             yield from self._given(self._document)
 
     def _given(self, document: Document) -> Iterator[pl.DataFrame]:
         data = b"".join(self._held)
-        rows = documents.rows(data, document)
+        if document.kind == documents.LINES:
+            rows = _records(
+                lines_of(Block(data, 0, 1, last=True, encoding=self._encoding))
+            )
+        else:
+            rows = documents.rows(data, document)
+        if document.backward:
+            rows = rows.with_columns(pl.exclude("line").reverse())
         rows = rows.with_columns(
             pl.col("line") + self._records,
             pl.col("byte_offset") + self._offset,
@@ -46,3 +55,10 @@ class Reading:
         self._lines += data.count(b"\n")
         self._held, self._size = [], 0
         yield from rows.iter_slices(_AT_ONCE)
+
+
+def _records(lines: pl.DataFrame) -> pl.DataFrame:
+    """Give lines the columns of `documents.SCHEMA`."""
+    return lines.with_columns(
+        pl.lit(1, pl.Int32).alias("lines"), pl.col("line").alias("at")
+    ).select(*documents.SCHEMA)

@@ -95,6 +95,23 @@ def test_documents_give_the_records_of_bare_lines(tmp_path: Path, kind: str) -> 
     assert len(rejects) == 0
 
 
+def test_records_of_a_query_keep_their_lines(tmp_path: Path) -> None:
+    """What is told backward is turned round; each record still says where it stands."""
+    events, _, _ = run(tmp_path, wrapping.DOCUMENTS["newest_first"](HARNESS))
+    assert events.select("line", "lines").rows() == [(7, 1), (6, 5), (1, 1)]
+    assert events.get_column("event_id").is_sorted()
+
+
+def test_a_clock_that_was_set_back_does_not_turn_a_log_round(tmp_path: Path) -> None:
+    """One step back among many forth."""
+    text = wrapping.wrapped(HARNESS * 2, "docker")
+    events, _, _ = run(tmp_path, text)
+    assert events.get_column("line").to_list() == [1, 2, 7, 8, 9, 14]
+    twice = wrapping.wrapped(HARNESS[:1] * 3, "docker")
+    events, _, _ = run(tmp_path, twice + twice)
+    assert events.get_column("line").to_list() == [1, 2, 3, 4, 5, 6]
+
+
 def test_what_the_wrapper_tells_is_kept(tmp_path: Path) -> None:
     """Time of writing, pod, container and stream stand beside the program's own."""
     line = "[INFO] [2026-11-30 05:26:38,101] harness.server: a"
@@ -309,3 +326,13 @@ def test_blocks_change_nothing(tmp_path: Path, ways: tuple[str, ...]) -> None:
     for block_bytes in (100, 700, 1500):
         cut, _, _ = run(tmp_path, text, block_bytes)
         assert cut.rows() == whole.rows()
+
+
+def test_pods_of_one_file_are_engines_of_their_own(tmp_path: Path) -> None:
+    """What kills one of them is no trouble of the other; one pod has its path's name."""
+    line = "INFO 11-30 05:26:38 [async_llm.py:344] Added request r-{}."
+    two = f"[pod/vllm-0/vllm] {line.format(0)}\n[pod/vllm-1/vllm] {line.format(1)}\n"
+    events, _, _ = run(tmp_path, two)
+    assert events.get_column("engine").to_list() == ["vllm-0", "vllm-1"]
+    events, _, _ = run(tmp_path, two.splitlines(keepends=True)[0] * 2)
+    assert events.get_column("engine").to_list() == ["any", "any"]

@@ -1,5 +1,7 @@
 """Ways in which containers, shippers and syslog wrap a line; each is a function of it."""
 
+import csv
+import io
 import json
 import struct
 from collections.abc import Callable, Sequence
@@ -182,6 +184,21 @@ def _otlp(lines: Sequence[str]) -> bytes:
     return json.dumps({"resourceLogs": [{"scopeLogs": scopes}]}).encode()
 
 
+def _csv(lines: Sequence[str]) -> bytes:
+    """Write what Kibana exports: local time, values in quotes that may hold line ends."""
+    found = io.StringIO()
+    table = csv.writer(found, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    table.writerow(["@timestamp", "message", "host.name"])
+    for n, line in enumerate(lines):
+        table.writerow([f"{at(n):%b %d, %Y @ %H:%M:%S.%f}"[:-3], line, "gw-1"])
+    return found.getvalue().encode()
+
+
+def _newest_first(lines: Sequence[str]) -> bytes:
+    """Write what a query gives: the newest line is the first."""
+    return "".join(reversed(wrapped(lines, "loki").splitlines(keepends=True))).encode()
+
+
 DOCUMENTS: dict[str, Callable[[Sequence[str]], bytes]] = {
     "journal_export": _export,
     "journal_pretty": lambda lines: b"".join(map(_pretty, _all("journald", lines))),
@@ -198,4 +215,6 @@ DOCUMENTS: dict[str, Callable[[Sequence[str]], bytes]] = {
     ),
     "gcloud": lambda lines: _pretty(_all("gcloud", lines)),
     "otlp": _otlp,
+    "csv": _csv,
+    "newest_first": _newest_first,
 }

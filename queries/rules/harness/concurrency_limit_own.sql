@@ -7,7 +7,25 @@
 SELECT
     failures.attempt_id,
     'harness.concurrency_limit' AS cause,
-    'proven' AS strength,
+    -- A breaker also opens on what a hung or dead engine has piled up.
+    CASE
+        WHEN
+            bool_and(own.in_access)
+            AND EXISTS (
+                SELECT 1
+                FROM conditions
+                WHERE
+                    conditions.scope_kind = 'engine'
+                    AND conditions.clock_status <> 'untied'
+                    AND may_overlap(
+                        any_value(failures.ts_start), any_value(failures.ts_end),
+                        any_value(failures.ts_error_us), conditions.ts_start,
+                        conditions.ts_end, conditions.ts_error_us
+                    )
+            )
+            THEN 'corroborated'
+        ELSE 'proven'
+    END AS strength,
     min(own.ts) AS ts,
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,

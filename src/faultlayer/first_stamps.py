@@ -1,0 +1,106 @@
+"""What the first stamps of a file tell: its year, its zone, and whether it runs back."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import polars as pl
+
+from faultlayer import rows, scoring, stamps
+from faultlayer.formats import Format
+from faultlayer.take import all_rows, take
+
+_BACKWARD: Final = 0.9  # share of the steps between stamps that lead back
+
+
+def of_wrapper(logical: pl.DataFrame) -> tuple[datetime, bool] | None:
+    """Give the first stamp that a wrapper has, and whether it has a year."""
+    outer = logical.filter("outer_zoned").get_column("outer")
+    if len(outer):
+        return outer[0], True
+    local = logical.drop_nulls("local")
+    if len(local):
+        return local.item(0, "local"), not local.item(0, "yearless")
+    return None
+
+
+def is_backward(logical: pl.DataFrame) -> bool:
+    """Tell whether the newest line is the first, as queries give them."""
+    steps = logical.get_column("outer").drop_nulls().diff().dt.total_microseconds()
+    back, forth = int((steps < 0).sum()), int((steps > 0).sum())
+    return back > 1 and back > _BACKWARD * (back + forth)
+
+
+def of_lines(
+    scores: Sequence[scoring.Score], text: pl.Series
+) -> tuple[datetime, bool] | None:
+    """Give the first stamp and whether it has a year."""
+    for score in scores:
+        found = _stamps(score.format, text)
+        if len(found):
+            return found.item(0, "ts"), not found.item(0, "yearless")
+    return None
+
+
+def _stamps(format_: Format, text: pl.Series) -> pl.DataFrame:
+    """Give row, ts, zoned, yearless of the lines of a format that have a stamp."""
+    hits, _ = take(text, [(format_, format_.patterns)])
+    parts = [
+        rows.stamps_of(format_, hit.fields).with_columns(
+            (all_rows(len(text)) if hit.rows is None else hit.rows).alias("row")
+        )
+        for hit in hits
+    ]
+    if not parts:
+        return stamps.nothing(0).with_columns(pl.lit(0, pl.UInt32).alias("row"))
+    return pl.concat(parts).drop_nulls("ts").sort("row")
+
+
+def _pairs(score: scoring.Score, part: pl.DataFrame, text: pl.Series) -> pl.DataFrame:
+    """Give the stamps of lines, with year, zone and stamp of their wrapper as `outer`."""
+    found = _stamps(score.format, text)
+    found = found.filter(~stamps.since_start(pl.col("ts"), pl.col("zoned")))
+    around = part.select("outer", "outer_zoned", "local", "yearless")
+    around = around[found.get_column("row")].rename({"yearless": "outer_yearless"})
+    pairs = found.hstack(around).drop_nulls("outer")
+    # Of two stamps the one with a year tells that of the other.
+    inner, outer = pl.col("ts"), pl.col("outer")
+    bare = pl.col("outer_yearless") & ~pl.col("outer_zoned") & ~pl.col("yearless")
+    return pairs.with_columns(
+        pl.when("yearless")
+        .then(stamps.nearest_year(inner, outer))
+        .otherwise(inner)
+        .alias("ts"),
+        pl.when(bare)
+        .then(stamps.nearest_year(pl.col("local"), inner))
+        .otherwise(outer)
+        .alias("outer"),
+    )
+
+
+def local_zone(
+    ranked: Mapping[str, list[scoring.Score]],
+    parts: Mapping[str, tuple[pl.DataFrame, pl.Series]],
+) -> int | None:
+    """Give the zone of a wrapper's stamps from those of the lines inside."""
+    found = [
+        _pairs(scores[0], *parts[stream])
+        for stream, scores in ranked.items()
+        if scores and not parts[stream][0].get_column("outer_zoned").all()
+    ]
+    pairs = pl.concat(found) if found else None
+    if pairs is None:
+        return None
+    pairs = pairs.filter(pl.col("zoned") & ~pl.col("outer_zoned"))
+    return stamps.zone_us(pairs.get_column("outer"), pairs.get_column("ts"))
+
+
+def zone(
+    score: scoring.Score, part: pl.DataFrame, text: pl.Series, local_us: int | None
+) -> int | None:
+    """Give what to add to naive stamps to get those of the wrapper."""
+    pairs = _pairs(score, part, text).filter(~pl.col("zoned"))
+    known = timedelta(microseconds=local_us or 0)
+    outer = pl.when("outer_zoned").then("outer").otherwise(pl.col("outer") + known)
+    outers = pairs.select(outer.alias("outer")).to_series()
+    return stamps.zone_us(pairs.get_column("ts"), outers)
