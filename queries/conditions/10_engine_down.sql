@@ -128,7 +128,7 @@ outages AS (
         min(bounded.ts_latest) AS ts_told,
         max(bounded.ts) AS ts_last,
         min(bounded.ts_raw) AS raw_told,
-        arg_min(bounded.ts_error_us, (bounded.ts, bounded.event_id)) AS ts_error_us,
+        max(bounded.ts_error_us) AS ts_error_us,
         min(bounded.clock_status) AS clock_status,
         bool_or(bounded.death) AS death,
         bool_and(bounded.orderly) AS orderly,
@@ -248,8 +248,15 @@ reasons AS (
         reports.engine,
         reports.tied,
         reports.ready_ts,
-        arg_min(named_causes.cause, named_causes.rank + reports.doubt) AS cause,
-        arg_min(reports.ts, named_causes.rank + reports.doubt) AS ts,
+        -- Of equals the earlier: without an order the answer would change between runs.
+        arg_min(
+            named_causes.cause,
+            (named_causes.rank + reports.doubt, named_causes.rank, reports.ts)
+        ) AS cause,
+        arg_min(
+            reports.ts,
+            (named_causes.rank + reports.doubt, named_causes.rank, reports.ts)
+        ) AS ts,
         list(DISTINCT reports.event_id ORDER BY reports.event_id) AS evidence
     FROM reports
     INNER JOIN named_causes ON list_contains(reports.kinds, named_causes.kind)
