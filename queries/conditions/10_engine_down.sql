@@ -128,7 +128,7 @@ outages AS (
         min(bounded.ts_latest) AS ts_told,
         max(bounded.ts) AS ts_last,
         min(bounded.ts_raw) AS raw_told,
-        max(bounded.ts_error_us) AS ts_error_us,
+        arg_min(bounded.ts_error_us, (bounded.ts, bounded.event_id)) AS ts_error_us,
         min(bounded.clock_status) AS clock_status,
         bool_or(bounded.death) AS death,
         bool_and(bounded.orderly) AS orderly,
