@@ -19,6 +19,7 @@ DEPTH: Final = 6
 _MOST: Final = 0.5  # share of lines that a wrapper has to be around
 _FIRST: Final = 20  # lines by which a wrapper is passed over
 _SAMPLE: Final = 400
+_STREAMS: Final = 24  # streams that are looked at; all others are like these
 # What a line counts of which only the program is known, or that any program may write.
 _NAMED: Final = 0.7
 _GENERAL: Final = 0.6
@@ -107,10 +108,13 @@ class Around:
         inner = unwrap.inside(rows, wrapper)
         inside: dict[str, Peel | None] = {}
         known = 0.0
-        for stream in logical_lines.streams(inner):
+        order = (-pl.col("len").cast(pl.Int64), "stream")
+        largest = inner.group_by("stream").len().sort(*order).head(_STREAMS)
+        for stream in largest.get_column("stream"):
             part = inner.filter(pl.col("stream") == stream)
             inside[stream], count = self._find(part, depth + 1, weigh=weigh)
             known += count
+        known *= len(inner) / max(1, int(largest.get_column("len").sum()))
         if not any(inside.values()):
             return Peel(wrapper), known
         return Peel(wrapper, inside), known

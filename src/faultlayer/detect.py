@@ -33,6 +33,8 @@ from faultlayer.wrappers import Wrapper
 
 HEAD_BYTES: Final = 256 << 10
 _HEAD_LINES: Final = 2000
+_STREAMS: Final = 24  # streams of a file that are looked at each by itself
+_CROWD: Final = "*"  # stands for all the others
 _ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 # Copies often lose the ESC: such a line begins with the rest of a colour.
 _LAME: Final = r"\[\d{1,3}(?:;\d{1,3})*m"
@@ -173,6 +175,7 @@ def choose(
         for stream in logical_lines.streams(logical)
     }
     tables_ = _tables(parts, definitions)
+    crowd = _crowded(parts, tables_, definitions)
     told = definitions.format(forced) if forced else None
     ranked = scoring.ranked(
         {
@@ -188,7 +191,8 @@ def choose(
         choices[stream] = tuple(
             (score.format.name, scoring.order(score)) for score in scores
         )
-        label = f" on {stream}" if stream else ""
+        name = f"{len(crowd)} others" if stream == _CROWD else stream
+        label = f" on {name}" if name else ""
         reasons += [
             f"{score.format.name}: {score.total} of {len(text)} lines{label}"
             f"{f' ({score.format.title})' if score.format.given else ''}"
@@ -205,6 +209,10 @@ def choose(
                 first = found
     if around:
         first = first_stamps.of_wrapper(logical) or first
+    for stream in crowd:
+        choices[stream] = choices[_CROWD]
+        if _CROWD in zones:
+            zones[stream] = zones[_CROWD]
     if forced:
         reasons = [f"{forced}: as told"]
     prefix = f"{around.name} around " if around else ""
@@ -218,7 +226,7 @@ def choose(
         host=_host(logical) if around else None,
         forced=forced is not None,
         tables=tables_,
-        layers=_layers(ranked, parts, path, definitions),
+        layers=_layers(ranked, parts, crowd, path, definitions),
         around=around,
         local_us=local_us,
         backward=first_stamps.is_backward(logical) if around else False,
@@ -229,18 +237,23 @@ def choose(
 def _layers(
     ranked: Mapping[str, list[scoring.Score]],
     parts: Mapping[str, tuple[pl.DataFrame, pl.Series]],
+    crowd: Sequence[str],
     path: str,
     definitions: Definitions,
 ) -> dict[str, str]:
     """Find the layer of the streams whose formats are those of any program."""
     found = {}
+    none = pl.Series([], dtype=pl.String)
+    for stream in crowd:
+        name = f"{path}/{stream}".replace("|", "/")
+        if layer := layers.of(name, none, none, definitions.signatures):
+            found[stream] = layer
     for stream, scores in ranked.items():
         general = [one.format for one in scores if one.format.general]
         if not general:
             continue
         hits, _ = take(parts[stream][1], [(one, one.patterns) for one in general])
         built = [rows.build(hit.format, hit.pattern, hit.fields) for hit in hits]
-        none = pl.Series([], dtype=pl.String)
         layer = layers.of(
             f"{path}/{stream}".replace("|", "/"),
             pl.concat([none, *(one["logger"] for one in built if "logger" in one)]),
@@ -250,6 +263,35 @@ def _layers(
         if layer:
             found[stream] = layer
     return found
+
+
+def _crowded(
+    parts: dict[str, tuple[pl.DataFrame, pl.Series]],
+    tables_: Mapping[str, str],
+    definitions: Definitions,
+) -> list[str]:
+    """Put the smallest of very many streams together in `parts`, and give their names.
+
+    What is known by its name or its header stays by itself.
+    """
+    named = {
+        program
+        for format_ in definitions.formats
+        for pattern in format_.patterns
+        for program in pattern.programs
+    }
+    ranked = sorted(parts, key=lambda stream: (-len(parts[stream][1]), stream))
+    crowd = [
+        stream
+        for stream in ranked[_STREAMS:]
+        if stream not in tables_ and _program(parts[stream][0]) not in named
+    ]
+    if len(crowd) > 1:
+        rest = [parts.pop(stream) for stream in crowd]
+        together = pl.concat([part for part, _ in rest])
+        parts[_CROWD] = together, pl.concat([text for _, text in rest])
+        return crowd
+    return []
 
 
 def _tables(

@@ -336,3 +336,26 @@ def test_pods_of_one_file_are_engines_of_their_own(tmp_path: Path) -> None:
     assert events.get_column("engine").to_list() == ["vllm-0", "vllm-1"]
     events, _, _ = run(tmp_path, two.splitlines(keepends=True)[0] * 2)
     assert events.get_column("engine").to_list() == ["any", "any"]
+
+
+def test_very_many_files_of_one_shipper(tmp_path: Path) -> None:
+    """The few that are looked at tell of all: each keeps its records apart."""
+    stamp = wrapping.iso(0)
+    beats = []
+    for number in range(60):
+        for line in HARNESS[1:6]:
+            wrapped = f"{stamp} stdout F {line}"
+            beats.append(
+                {
+                    "@timestamp": "2026-11-30T05:26:40.000Z",
+                    "message": wrapped,
+                    "log": {"offset": len(beats), "file": {"path": f"/c/{number}.log"}},
+                }
+            )
+    text = "".join(json.dumps(beat) + "\n" for beat in beats)
+    events, rejects, result = run(tmp_path, text)
+    assert result.wrapper == "filebeat > cri"
+    assert events.get_column("lines").to_list() == [5] * 60
+    assert set(events.get_column("kind")) == {"engine_dead"}
+    assert events.get_column("origin").n_unique() == 60
+    assert len(rejects) == 0
