@@ -42,7 +42,7 @@ corrected drafting queries
 database
 accounts
 case mutants
-clock_ids clocks.*
+clock_ids clocks.* copies
 classify
 rule_bench
 rule_cases

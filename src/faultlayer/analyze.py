@@ -14,6 +14,7 @@ import pyarrow as pa
 from faultlayer import (
     assets,
     clock_ids,
+    copies,
     database,
     find,
     found_formats,
@@ -91,6 +92,7 @@ def analyze(
         definitions = found_formats.among(sources, definitions)
         workers = options.workers or min(4, os.cpu_count() or 1)
         results = _read(sources, definitions, options, writer, progress, workers)
+        copies.settle(results, writer.events_path, writer.rejects_path)
         _write_sources(writer, results)
         con = database.connect(
             memory_limit=options.memory or MEMORY,

@@ -80,7 +80,11 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
             formats.items(), key=lambda item: (-item[1], item[0])
         )
     ]
-    strange = [s["path"] for s in sources if not s["events"] and s["rejects"]]
+    strange = [
+        s["path"]
+        for s in sources
+        if not s["events"] and s["rejects"] and not wording.is_copy(s["problems"])
+    ]
     if strange:
         parts.append(f"not recognised {len(strange)}: {wording.listed(strange, 3)}")
     empty = [s for s in sources if not s["events"] and not s["rejects"]]
@@ -95,7 +99,7 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
     damaged = [
         f"{source['path']}: {problem}"
         for source in sources
-        for problem in source["problems"] or ()
+        for problem in wording.damage(source["problems"])
     ]
     lost = [f"{item['path']}: {item['reason']}" for item in values["lost"]]
     skipped = [f"{item['path']}: {item['reason']}" for item in values["skipped"]]
@@ -104,6 +108,10 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
             yield from labelled(label, text.split(" "), width, " ")
         if len(texts) > 6:  # noqa: PLR2004
             yield line(f"        and {len(texts) - 6} more")
+    copies = [s["path"] for s in sources if wording.is_copy(s["problems"])]
+    if copies:
+        what = f"counted once, {len(copies)}: {wording.listed(copies, 3)}"
+        yield from labelled("twice", what.split(" "), width, " ")
     yield from labelled("lines", [books(account)], width, " ")
     for off in account.get("off", []):
         text = off.get("problem") or (

@@ -3,12 +3,25 @@
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
+#: How a problem begins that says that other sources hold the same records.
+TWICE = "archived twice"
+
 _SECOND = 1_000_000
 _HOUR = 3600 * _SECOND
 _QUARTER = 900 * _SECOND
 _DAY = 24 * _HOUR
 #: Time zones are no wider.
 _WIDEST = 14 * _HOUR
+
+
+def is_copy(problems: Sequence[str] | None) -> bool:
+    """Tell a source that holds what others hold by its problems."""
+    return any(problem.startswith(TWICE) for problem in problems or ())
+
+
+def damage(problems: Sequence[str] | None) -> list[str]:
+    """Give the problems that mean that something is missing."""
+    return [problem for problem in problems or () if not problem.startswith(TWICE)]
 
 
 def count(number: int, noun: str = "", plural: str = "") -> str:

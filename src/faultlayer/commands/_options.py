@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from faultlayer import wording
 from faultlayer.clocks import wishes
 from faultlayer.clocks.wishes import Wishes
 from faultlayer.commands import _limits
@@ -113,8 +114,12 @@ def incomplete(values: Values) -> list[str]:
     sources = values["sources"]
     untied = [c["clock_id"] for c in values["clocks"] if c["status"] == "untied"]
     open_causes = [c for c in values["causes"] if c["layer"] == "undetermined"]
-    strange = [s["path"] for s in sources if not s["events"] and s["rejects"]]
-    damaged = [s["path"] for s in sources if s["problems"]]
+    strange = [
+        s["path"]
+        for s in sources
+        if not s["events"] and s["rejects"] and not wording.is_copy(s["problems"])
+    ]
+    damaged = [s["path"] for s in sources if wording.damage(s["problems"])]
     lost = list(dict.fromkeys(item["path"] for item in values["lost"]))
     return [
         text

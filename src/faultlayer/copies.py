@@ -1,0 +1,350 @@
+"""Finds records that were archived twice, and leaves them in one source only.
+
+A rotated file that was copied before it was cut, a file beside its copy, the same log in
+two archives, the windows of `kubectl logs`: what they share is counted once.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from faultlayer import schema
+from faultlayer.parse import SourceResult
+from faultlayer.wording import TWICE
+from faultlayer.write import Writer
+
+#: Where the events, or the rejects, of a source are.
+Place = Callable[[int], Path]
+
+_FEW: Final = 3  # records that may be alike by chance where one file ends
+_TRIES: Final = 20
+_NEAR: Final = 200_000  # bytes that are compared before all are
+_TEXT_CHARS: Final = 400
+_LOOK: Final = ("byte_length", "lines", "message", "kind", "request_id", "status")
+_COLUMNS: Final = ("line", "byte_offset", "ts_raw", "borrowed", *_LOOK)
+_REJECT: Final = ("byte_offset", "byte_length", "lines", "text")
+# What stands behind a name in that of a copy: app.log.bak, app (1).log, app-copy.log
+_ADDED: Final = frozenset(" .-_(~")
+
+# Of two sources that share records the one that comes first keeps them.
+_Order = tuple[datetime, int, int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A stamped record of a source, by which others that have it are found."""
+
+    source: SourceResult
+    at: int  # byte
+    ts: datetime
+    look: int
+
+    @property
+    def order(self) -> _Order:
+        """Rank it: the one that begins first, the longest, the plainest name."""
+        path = self.source.path
+        return self.ts, -self.source.bytes, path.count("!"), len(path), path
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """The records of `source` up to the byte `last`: `other` has them from `start` on."""
+
+    source: SourceResult
+    other: SourceResult
+    order: _Order  # of `other`
+    start: int  # byte
+    last: int
+
+    @property
+    def rank(self) -> tuple[int, _Order]:
+        """Of several the best is the one that has most, then the one that keeps it."""
+        return -self.last, self.order
+
+
+def settle(results: Sequence[SourceResult], events: Place, rejects: Place) -> None:
+    """Take from sources what others have too; their files and rows change.
+
+    What is taken becomes one reject that names the source where it is counted. Left
+    alone are sources without stamps, and those of different instances unless they share
+    requests: two engines may say the same at the same time.
+    """
+    found: dict[int, _Copy] = {}
+    programs: defaultdict[str, list[SourceResult]] = defaultdict(list)
+    for result in results:
+        if result.first_ts is not None and result.component:
+            programs[result.component].append(result)
+    for sources in programs.values():
+        for copy in _Search(sources, events, rejects).copies():
+            best = found.setdefault(copy.source.source_id, copy)
+            if copy.rank < best.rank:
+                found[copy.source.source_id] = copy
+    for number in sorted(found):
+        _take(found[number], events(number), rejects(number))
+
+
+class _Search:
+    """The search among the sources of one program."""
+
+    def __init__(
+        self, sources: Sequence[SourceResult], events: Place, rejects: Place
+    ) -> None:
+        self._sources = sources if len(sources) > 1 else ()
+        self._events = events
+        self._rejects = rejects
+        self._records: dict[int, pl.DataFrame] = {}
+
+    def copies(self) -> Iterator[_Copy]:
+        """Give what sources have in common with others that begin before them."""
+        anchors = {source.source_id: self._anchors(source) for source in self._sources}
+        for other in self._sources:
+            own = anchors[other.source_id]
+            if not own or other.first_ts is None or other.last_ts is None:
+                continue
+            wanted = [
+                anchor
+                for others in anchors.values()
+                for anchor in others
+                if own[0].order < others[0].order
+                and other.first_ts <= anchor.ts <= other.last_ts
+            ]
+            done: set[int] = set()
+            for anchor, at in self._places(other, wanted):
+                number = anchor.source.source_id
+                start = at - anchor.at
+                if number in done:
+                    continue
+                last = self._compared(anchor, other, start)
+                if last is not None:
+                    done.add(number)
+                    yield _Copy(anchor.source, other, own[0].order, start, last)
+            self._records.clear()
+
+    def _anchors(self, source: SourceResult) -> list[_Anchor]:
+        """Give the first two stamped records: what begins a copy may be torn."""
+        stamped = pl.col("ts_raw").is_not_null() & ~pl.col("borrowed")
+        for part in _parts(self._events(source.source_id), _COLUMNS):
+            rows = part.filter(stamped).sort("byte_offset").head(2)
+            if len(rows):
+                looks = rows.select("byte_offset", "ts_raw", _look(_LOOK))
+                return [_Anchor(source, *row) for row in looks.iter_rows()]
+        return []
+
+    def _places(
+        self, other: SourceResult, wanted: Sequence[_Anchor]
+    ) -> Iterator[tuple[_Anchor, int]]:
+        """Give the bytes of a source where records look like the anchors of others."""
+        if not wanted:
+            return
+        stamps = pl.Series([anchor.ts for anchor in wanted], dtype=pl.Datetime("us"))
+        span = stamps.min(), stamps.max()
+        rows = pl.concat(
+            part.filter(pl.col("ts_raw").is_in(stamps.implode())).select(
+                "byte_offset", "ts_raw", _look(_LOOK)
+            )
+            for part in _parts(self._events(other.source_id), _COLUMNS, "ts_raw", span)
+        ).sort("byte_offset")
+        for anchor in wanted:
+            same = rows.filter(
+                pl.col("ts_raw") == anchor.ts, pl.col("look") == anchor.look
+            )
+            for at in same.get_column("byte_offset").head(_TRIES):
+                yield anchor, at
+
+    def _compared(
+        self, anchor: _Anchor, other: SourceResult, before: int
+    ) -> int | None:
+        """Compare two sources from where the anchor stands to the end of one.
+
+        Gives the byte of the last record that both have, None when they do not agree.
+        """
+        source = anchor.source
+        end = min(source.bytes, other.bytes - before)
+        if before < 0 or not self._agree_at_first(anchor, other, before, end):
+            return None
+        both = _joined(self._of(source), self._of(other), before, end)
+        differs = _differs(both)
+        shared = both.filter(~differs)
+        last = end if end == source.bytes else _last(shared)
+        odd = both.filter(differs).get_column("byte_offset").to_list()
+        if odd and before and not odd[0]:
+            odd.pop(0)  # its first line may be torn
+        if odd and odd[-1] > _last(shared):
+            odd.pop()
+            # The last record of a copy may be torn, if it is not longer.
+            row = both.row(-1, named=True)
+            if (row["byte_length"] or 0) > (row["byte_length_right"] or 0):
+                last = _last(shared)
+        agree = not odd and self._tells(source, other, shared, before)
+        return last if agree else None
+
+    def _agree_at_first(
+        self, anchor: _Anchor, other: SourceResult, before: int, end: int
+    ) -> bool:
+        """Compare what stands near the anchor: nearly all that differ do there."""
+        to = anchor.at + _NEAR
+        if to >= end:
+            return True
+        mine = self._read(anchor.source, anchor.at, to)
+        theirs = self._read(other, anchor.at + before, to + before)
+        return not _differs(_joined(mine, theirs, before, to)).any()
+
+    def _tells(
+        self, source: SourceResult, other: SourceResult, shared: pl.DataFrame, at: int
+    ) -> bool:
+        """Tell whether what two sources share is more than chance."""
+        stamps = shared.get_column("ts_raw").drop_nulls().n_unique()
+        if at and (len(shared) < _FEW or stamps < 2):  # noqa: PLR2004 - more than one
+            return False
+        if _alike(source, other):
+            return stamps > 0
+        ids = shared.get_column("request_id").drop_nulls().n_unique()
+        return ids > 1 and len(shared) >= _FEW
+
+    def _of(self, source: SourceResult) -> pl.DataFrame:
+        """Give the records of a source; those of a few sources are kept."""
+        number = source.source_id
+        if number not in self._records:
+            if len(self._records) > 1:
+                self._records.clear()
+            self._records[number] = self._read(source, 0, source.bytes)
+        return self._records[number]
+
+    def _read(self, source: SourceResult, first: int, last: int) -> pl.DataFrame:
+        """Give place, look, ts_raw and id of the records that begin in some bytes."""
+        number = source.source_id
+        span = first, last
+        request = pl.col("request_id")
+        known = pl.when(request.is_not_null()).then(request.hash())
+        id_hash = known.alias("request_id")
+        parts = [
+            part.select("byte_offset", "byte_length", "ts_raw", id_hash, _look(_LOOK))
+            for part in _parts(self._events(number), _COLUMNS, "byte_offset", span)
+        ]
+        parts += [
+            part.select("byte_offset", "byte_length", _look(_REJECT[1:]))
+            for part in _parts(self._rejects(number), _REJECT, "byte_offset", span)
+        ]
+        return pl.concat(parts, how="diagonal")
+
+
+def _joined(
+    mine: pl.DataFrame, theirs: pl.DataFrame, before: int, end: int
+) -> pl.DataFrame:
+    """Put the records of two sources side by side, by their place in the first."""
+    theirs = theirs.with_columns(pl.col("byte_offset") - before)
+    within = pl.col("byte_offset").is_between(0, end, closed="left")
+    both = mine.filter(within).join(
+        theirs.filter(within), on="byte_offset", how="full", coalesce=True
+    )
+    return both.sort("byte_offset")
+
+
+def _differs(both: pl.DataFrame) -> pl.Series:
+    return both.select(pl.col("look").ne_missing(pl.col("look_right"))).to_series()
+
+
+def _look(columns: Sequence[str]) -> pl.Expr:
+    return pl.struct(columns).hash().alias("look")
+
+
+def _last(shared: pl.DataFrame) -> int:
+    return int(shared.item(-1, "byte_offset")) if len(shared) else -1
+
+
+def _parts(
+    path: Path,
+    columns: Sequence[str],
+    within: str = "",
+    span: tuple[Any, Any] | None = None,
+) -> Iterator[pl.DataFrame]:
+    """Give the rows of a Parquet file in parts, at least one.
+
+    With `span` only those in which the column `within` is in it.
+    """
+    file = pq.ParquetFile(path)
+    empty = pl.DataFrame(file.schema_arrow.empty_table()).select(columns)
+    yield empty
+    index = file.schema_arrow.get_field_index(within)
+    for number in range(file.num_row_groups):
+        if span is not None:
+            known: Any = file.metadata.row_group(number).column(index).statistics
+            if known and (known.min > span[1] or known.max < span[0]):
+                continue
+        part = pl.DataFrame(file.read_row_group(number, list(columns)))
+        part = part.cast(empty.schema)
+        if span is not None:
+            part = part.filter(pl.col(within).is_between(*span))
+        yield part
+
+
+def _alike(one: SourceResult, other: SourceResult) -> bool:
+    """Tell whether two sources are plainly of one instance."""
+    if one.host and one.host == other.host:
+        return True
+    paths = [PurePosixPath(result.path.replace("!", "/")) for result in (one, other)]
+    if paths[0].parent != paths[1].parent:
+        return False
+    short, long = sorted((path.name for path in paths), key=len)
+    stem = short.partition(".")[0]
+    rest = long.removeprefix(stem)
+    return rest != long and rest[:1] in _ADDED
+
+
+def _take(copy: _Copy, events: Path, rejects: Path) -> None:
+    """Put one reject that says where they are counted in the place of records."""
+    source, other = copy.source, copy.other
+    gone = pl.concat(
+        [
+            *_placed(events, "message", copy.last),
+            *_placed(rejects, "text", copy.last),
+        ]
+    ).sort("byte_offset")
+    where = f"in {other.path} from byte {copy.start} on"
+    instead = gone.select(
+        pl.lit(source.source_id, pl.Int64).alias("source_id"),
+        pl.col("line").first(),
+        pl.col("lines").sum().cast(pl.Int32),
+        pl.col("byte_offset").min(),
+        pl.col("byte_length").sum(),
+        pl.lit(f"counted {where}").alias("reason"),
+        pl.col("text").first().str.head(_TEXT_CHARS),
+    )
+    before = source.records
+    taken = "all" if len(gone) == before else f"{len(gone)} of"
+    source.events = _without(events, schema.EVENTS_RAW, copy.last)
+    source.rejects = _without(rejects, schema.REJECTS, copy.last, instead)
+    source.records = source.events + source.rejects
+    source.problems.append(f"{TWICE}: {taken} its {before} records are counted {where}")
+
+
+def _placed(path: Path, text: str, last: int) -> Iterator[pl.DataFrame]:
+    columns = ("line", "lines", "byte_offset", "byte_length", text)
+    for part in _parts(path, columns, "byte_offset", (0, last)):
+        yield part.rename({text: "text"}).with_columns(
+            pl.col("text").str.head(_TEXT_CHARS)
+        )
+
+
+def _without(
+    path: Path,
+    columns: tuple[schema.Column, ...],
+    last: int,
+    instead: pl.DataFrame | None = None,
+) -> int:
+    """Write a file anew without records up to a byte; give how many it has now."""
+    bloom = "request_id" if instead is None else None
+    spare = path.with_suffix(".new")
+    with Writer(spare, columns, bloom) as writer:
+        if instead is not None:
+            writer.add(instead)
+        for part in _parts(path, [column.name for column in columns]):
+            writer.add(part.filter(pl.col("byte_offset") > last))
+    spare.replace(path)
+    return writer.count
