@@ -24,6 +24,7 @@ Place = Callable[[int], Path]
 
 _FEW: Final = 3  # records that may be alike by chance where one file ends
 _TRIES: Final = 20
+_FIRST: Final = 1024  # records among which the first stamped ones are looked for
 _NEAR: Final = 200_000  # bytes that are compared before all are
 _TEXT_CHARS: Final = 400
 _LOOK: Final = ("byte_length", "lines", "message", "kind", "request_id", "status")
@@ -128,9 +129,12 @@ class _Search:
 
     def _anchors(self, source: SourceResult) -> list[_Anchor]:
         """Give the first two stamped records: what begins a copy may be torn."""
+        if not any(_overlap(source, other) for other in self._sources):
+            return []
         stamped = pl.col("ts_raw").is_not_null() & ~pl.col("borrowed")
-        for part in _parts(self._events(source.source_id), _COLUMNS):
-            rows = part.filter(stamped).sort("byte_offset").head(2)
+        file = pq.ParquetFile(self._events(source.source_id))
+        for batch in file.iter_batches(_FIRST, columns=list(_COLUMNS)):
+            rows = pl.DataFrame(batch).filter(stamped).sort("byte_offset").head(2)
             if len(rows):
                 looks = rows.select("byte_offset", "ts_raw", _look(_LOOK))
                 return [_Anchor(source, *row) for row in looks.iter_rows()]
@@ -144,11 +148,22 @@ class _Search:
             return
         stamps = pl.Series([anchor.ts for anchor in wanted], dtype=pl.Datetime("us"))
         span = stamps.min(), stamps.max()
+        path = self._events(other.source_id)
+        bytes_ = [
+            part.filter(pl.col("ts_raw").is_in(stamps.implode())).get_column(
+                "byte_offset"
+            )
+            for part in _parts(path, ("byte_offset", "ts_raw"), "ts_raw", span)
+        ]
+        places = pl.concat(bytes_)
+        if not len(places):
+            return
+        span = places.min(), places.max()
         rows = pl.concat(
-            part.filter(pl.col("ts_raw").is_in(stamps.implode())).select(
+            part.filter(pl.col("byte_offset").is_in(places.implode())).select(
                 "byte_offset", "ts_raw", _look(_LOOK)
             )
-            for part in _parts(self._events(other.source_id), _COLUMNS, "ts_raw", span)
+            for part in _parts(path, _COLUMNS, "byte_offset", span)
         ).sort("byte_offset")
         for anchor in wanted:
             same = rows.filter(
@@ -282,6 +297,15 @@ def _parts(
         if span is not None:
             part = part.filter(pl.col(within).is_between(*span))
         yield part
+
+
+def _overlap(one: SourceResult, other: SourceResult) -> bool:
+    """Tell whether two sources have stamps of the same time."""
+    if one is other or one.first_ts is None or other.first_ts is None:
+        return False
+    if one.last_ts is None or other.last_ts is None:
+        return False
+    return one.last_ts >= other.first_ts and other.last_ts >= one.first_ts
 
 
 def _alike(one: SourceResult, other: SourceResult) -> bool:
