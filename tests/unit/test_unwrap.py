@@ -341,7 +341,7 @@ def test_pods_of_one_file_are_engines_of_their_own(tmp_path: Path) -> None:
 def test_very_many_files_of_one_shipper(tmp_path: Path) -> None:
     """The few that are looked at tell of all: each keeps its records apart."""
     stamp = wrapping.iso(0)
-    beats = []
+    beats: list[dict[str, object]] = []
     for number in range(60):
         for line in HARNESS[1:6]:
             wrapped = f"{stamp} stdout F {line}"
