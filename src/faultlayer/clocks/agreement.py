@@ -63,6 +63,11 @@ class Line:
         """Give the offset at one time."""
         return self.offset + self.slope * (time - self.anchor)
 
+    def plus(self, rest: "Line") -> "Line":
+        """Give the line that `rest` is what is left over this one of."""
+        offset = rest.offset + self.at(rest.anchor)
+        return Line(rest.anchor, offset, rest.slope + self.slope)
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:

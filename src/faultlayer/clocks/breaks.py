@@ -1,18 +1,29 @@
 """The moment at which a clock went from one line to the next."""
 
-import numpy as np
+from dataclasses import dataclass
 
-from faultlayer.clocks.agreement import Bounds, Floats, Line
+import numpy as np
+from numpy.typing import NDArray
+
+from faultlayer.clocks.agreement import Bounds, Line
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A moment of the reference, us, and how many of the bounds about it it fails."""
+
+    at: float
+    failed: int
 
 
 def place(
     upper: Bounds, lower: Bounds, last: float, first: float, left: Line, right: Line
-) -> float:
-    """Give the reference time of a break that lies about between two times, in us.
+) -> Break:
+    """Give the break that lies about between two reference times, in us.
 
-    The break contradicts the fewest bounds: those before it are held against the line
-    on the left, those after it against the one on the right. Of several such moments
-    the middle.
+    It contradicts the fewest bounds: those before it are held against the line on the
+    left, those after it against the one on the right. Of several such moments the
+    middle.
     """
     low, high = min(last, first), max(last, first)
     room = max(high - low, 1.0)
@@ -22,23 +33,35 @@ def place(
     ]
     at = np.concatenate([side.at for side, _ in sides])
     if not len(at):
-        return (low + high) / 2
+        return Break((low + high) / 2, 0)
     order = np.argsort(at, kind="stable")
     before = np.concatenate([_failed(side, sign, left) for side, sign in sides])
     after = np.concatenate([_failed(side, sign, right) for side, sign in sides])
-    at, before, after = at[order], before[order], after[order]
+    at = at[order]
+    start, end, failed = cheapest(before[order], after[order])
+    starts = np.concatenate([[at[0]], at])
+    ends = np.concatenate([at, [at[-1]]])
+    return Break(float(starts[start] + ends[end]) / 2, failed)
+
+
+def cheapest(
+    before: NDArray[np.int64], after: NDArray[np.int64]
+) -> tuple[int, int, int]:
+    """Give the first and last place of the best break, and how many bounds it fails.
+
+    `before` and `after` tell for each bound, by time, whether it fails where the break
+    comes after it, and before it. Place n has n bounds before it.
+    """
     cost = np.concatenate([[0], np.cumsum(before)]) + np.concatenate(
         [np.cumsum(after[::-1])[::-1], [0]]
     )
-    best = np.flatnonzero(cost == cost.min())
+    least = int(cost.min())
+    start = end = int(np.argmin(cost))
     # The first stretch of equals: a second one would lie beyond a contradiction.
-    end = best[0]
-    while end + 1 < len(cost) and cost[end + 1] == cost.min():
+    while end + 1 < len(cost) and cost[end + 1] == least:
         end += 1
-    starts = np.concatenate([[at[0]], at])
-    ends = np.concatenate([at, [at[-1]]])
-    return float(starts[best[0]] + ends[end]) / 2
+    return start, end, least
 
 
-def _failed(side: Bounds, sign: float, line: Line) -> Floats:
+def _failed(side: Bounds, sign: float, line: Line) -> NDArray[np.int64]:
     return (sign * (line.of(side.at) - side.value) > 0).astype(np.int64)

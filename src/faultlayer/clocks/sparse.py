@@ -1,11 +1,13 @@
 """A clock that few requests tie: the lines that contradict the fewest bounds, exactly."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultlayer.clocks.agreement import Bounds, Floats, Line, agreed
+from faultlayer.clocks.breaks import cheapest
 from faultlayer.clocks.stabbing import STEEPEST, widest
 
 Flags = NDArray[np.bool_]
@@ -15,6 +17,9 @@ FEW_FALSE = 0.03
 
 #: Contradictions that a break has to save, beside half of all.
 SAVED = 3
+
+#: Part of the contradictions that a first break has to save, so that more are tried.
+PROMISE = 6
 
 #: Bounds that each side of a break needs.
 LEAST = 6
@@ -52,16 +57,56 @@ def stretches(upper: Bounds, lower: Bounds) -> list[Stretch]:
     value = np.concatenate([upper.value, lower.value])
     above = np.repeat([True, False], [len(upper), len(lower)])
     order = np.argsort(at, kind="stable")
-    return _split(at[order], value[order], above[order])
+    at, value, above = at[order], value[order], above[order]
+    parts = _split(at, value, above, 0)
+    for number, (left, right) in enumerate(pairwise(parts)):
+        some = slice(left.first, right.end)
+        failed = [
+            _failed(
+                at[some] - one.line.anchor,
+                value[some],
+                above[some],
+                np.array([one.line.offset]),
+                np.array([one.line.slope]),
+            )[0].astype(np.int64)
+            for one in (left, right)
+        ]
+        start, end, _ = cheapest(*failed)
+        cut = left.first + (start + end + 1) // 2
+        if min(cut - left.first, right.end - cut) >= LEAST:
+            parts[number] = replace(left, end=cut)
+            parts[number + 1] = replace(right, first=cut)
+    return [
+        _stretch(at[some], value[some], above[some], part.line)
+        for part in parts
+        for some in [slice(part.first, part.end)]
+    ]
 
 
-def _split(at: Floats, value: Floats, above: Flags) -> list[Stretch]:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A line that fits the bounds `first` up to, not with, `end` but for `failed`."""
+
+    first: int
+    end: int
+    line: Line
+    failed: int
+
+
+def _split(at: Floats, value: Floats, above: Flags, first: int) -> list[_Part]:
+    """Cut bounds, of which the first has this number, where that saves contradictions.
+
+    Of several steps the first that is tried may save less than half of them.
+    """
     best, failed, place, saved = _search(at, value, above)
+    whole = [_Part(first, first + len(at), best, failed)]
     wanted = max(1.0, FEW_FALSE * len(at))
-    if place and failed > wanted and saved >= max(SAVED, failed / 2):
-        left = _split(at[:place], value[:place], above[:place])
-        return [*left, *_split(at[place:], value[place:], above[place:])]
-    return [_stretch(at, value, above, best)]
+    if not place or failed <= wanted or saved < max(SAVED, failed / PROMISE):
+        return whole
+    parts = _split(at[:place], value[:place], above[:place], first)
+    parts += _split(at[place:], value[place:], above[place:], first + place)
+    saved = failed - sum(part.failed for part in parts)
+    return parts if saved >= max(SAVED * (len(parts) - 1), failed / 2) else whole
 
 
 def _search(at: Floats, value: Floats, above: Flags) -> tuple[Line, int, int, int]:

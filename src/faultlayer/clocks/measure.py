@@ -1,0 +1,170 @@
+"""The interval of a clock's offset along one line, between two breaks."""
+
+import numpy as np
+
+from faultlayer.clocks.agreement import Bounds, Floats, Line
+from faultlayer.clocks.buckets import Buckets, cut
+from faultlayer.clocks.clock import Segment
+from faultlayer.clocks.stabbing import through
+
+#: Bounds of a bucket, where a line is steep and to measure; so few show no slope.
+COARSE = 64
+FEW = 3
+FINE_SIZES = (64, 256, 512, 2048, 8192)
+
+#: What the slope of a line may be off before it is measured, us per us.
+UNSURE = 50e-6
+
+#: What a clock that did not keep to one line may stray from its parts, us.
+STRAY = 2_000.0
+
+#: Buckets at most: what is shorter than a day's part of these is one moment.
+MOST = 400
+
+#: What the rate of a clock may change by within a segment, us per us; twice as much
+#: for one that did not keep to one line.
+WANDER = 2e-6
+
+_HALVINGS = 40
+
+
+def measured(
+    upper: Bounds,
+    lower: Bounds,
+    line: Line,
+    start: float | None,
+    end: float | None,
+    wander: float,
+) -> Segment | None:
+    """Give the interval along about this line from `start` to `end`, all in us.
+
+    None where no part of the bounds agrees with itself.
+    """
+    first = -np.inf if start is None else start
+    last = np.inf if end is None else end
+    ups, downs = upper.between(first, last), lower.between(first, last)
+    lean = not (_coarse(upper) or _coarse(lower))
+    base = _straight(ups, downs, line)
+    found = _sharpest(ups, downs, base, wander, lean=lean)
+    if not len(found):
+        return None
+    turned = _steady(found, base) or _turned(found, base)
+    if turned is not None:
+        again = _sharpest(ups, downs, turned, wander, lean=lean)
+        if len(again):
+            base, found = turned, again
+    point, low, high = _band(found, wander + _tilt(found))
+    if wander > WANDER:
+        low, high = low - STRAY, high + STRAY
+    anchor = float(found.centre[0] + found.centre[-1]) / 2
+    offset = base.at(anchor)
+    size = int(found.size.sum())
+    return Segment(
+        start,
+        end,
+        anchor,
+        offset + point,
+        base.slope,
+        offset + low,
+        offset + high,
+        -(-size // 2),
+        1 - 2 * int(found.violated.sum()) / size,
+    )
+
+
+def _sharpest(
+    upper: Bounds, lower: Bounds, line: Line, wander: float, *, lean: bool
+) -> Buckets:
+    """Give the good buckets about a line, of the size whose intervals are narrowest.
+
+    Larger ones have more bounds for their edges, and pay for the wander within.
+    """
+    ups, downs = upper.minus(line), lower.minus(line)
+    tries = [cut(ups, downs, count, MOST, wander, lean=lean) for count in FINE_SIZES]
+    good = [found.where(found.good) for found in tries]
+    several = [found for found in good if len(found) >= FEW]
+    return min(
+        several or [found for found in good if len(found)],
+        key=lambda found: float(np.median(found.high - found.low)),
+        default=good[0],
+    )
+
+
+def _steady(found: Buckets, base: Line) -> Line | None:
+    """Give a line without drift where one passes through all intervals: most clocks.
+
+    A few minutes with wide bounds allow any slope, and show none.
+    """
+    if len(found) < FEW:
+        return None
+    level = base.of(found.centre)
+    low, high = float((level + found.low).max()), float((level + found.high).min())
+    if low > high:
+        return None
+    return Line(float(found.centre[0]), (low + high) / 2, 0.0)
+
+
+def _turned(found: Buckets, base: Line) -> Line | None:
+    """Give the line with the widest margin to the intervals about another one."""
+    line, margin = through(found, slice(None), UNSURE)
+    return base.plus(line) if margin > 0 and len(found) > 1 else None
+
+
+def _straight(upper: Bounds, lower: Bounds, line: Line) -> Line:
+    """Look at a steep line again: a spoilt bucket can have bent it within a wide band."""
+    steep = abs(line.slope)
+    if steep <= WANDER:
+        return line
+    found = cut(upper.minus(line), lower.minus(line), COARSE, MOST, steep)
+    good = found.where(found.good)
+    if len(good) < 2:  # noqa: PLR2004
+        return line
+    turned, margin = through(good, slice(None), 2 * steep)
+    return line.plus(turned) if margin > 0 else line
+
+
+def _coarse(bounds: Bounds) -> bool:
+    """Tell whether bounds are differences of whole seconds: those only seem to crowd."""
+    some = bounds.value[:: max(1, len(bounds) // 1000)]
+    return len(np.unique(np.round(some % 1e6))) < len(some) / 20
+
+
+def _tilt(found: Buckets) -> float:
+    """Give how steep a line through all intervals can be, us per us."""
+    since = found.centre - found.centre[0]
+
+    def fits(slope: float) -> bool:
+        ceiling = (found.high - slope * since).min()
+        return bool(ceiling >= (found.low - slope * since).max())
+
+    steepest = 0.0
+    for outer in (-UNSURE, UNSURE):
+        good, bad = 0.0, outer
+        for _ in range(_HALVINGS if fits(good) else 0):
+            middle = (good + bad) / 2
+            good, bad = (middle, bad) if fits(middle) else (good, middle)
+        steepest = max(steepest, abs(good))
+    return steepest
+
+
+def _band(found: Buckets, rate: float) -> tuple[float, float, float]:
+    """Give point, low and high that hold from the first bound to the last.
+
+    What one bucket says holds elsewhere too, less by `rate` times the distance.
+    """
+    times = np.concatenate([found.start[:1], found.centre, found.end[-1:]])
+    apart = rate * np.abs(times[:, None] - found.centre[None, :])
+    low = (_smooth(found.low)[None, :] - apart).max(axis=1)
+    high = (_smooth(found.high)[None, :] + apart).min(axis=1)
+    share = float(np.median((found.point - found.low) / (found.high - found.low)))
+    point = float(np.median((low + share * (high - low))[1:-1]))
+    return point, min(float(low.min()), point), max(float(high.max()), point)
+
+
+def _smooth(edge: Floats) -> Floats:
+    """Give the median of each and its neighbours: one false bound moves none."""
+    if len(edge) < FEW:
+        return edge
+    around = np.stack([edge[:-2], edge[1:-1], edge[2:]])
+    middle = np.median(around, axis=0)
+    return np.concatenate([[edge[0]], middle, [edge[-1]]])
