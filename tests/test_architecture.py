@@ -38,9 +38,9 @@ assemble
 parse
 blowup draft_text found_formats guess notes rivals
 prove
-corrected drafting queries
+corrected derived drafting queries
 database
-accounts
+accounts investigations
 case mutants
 clock_ids clocks.* copies
 classify
@@ -63,7 +63,15 @@ FENCES = {
     "duckdb": {
         "accounts",
         *("answers", "case", "classify", "clocks.*", "commands.*", "database"),
-        *("dossier", "lookup", "mutants", "rule_bench", "rule_cases", "summary"),
+        *(
+            "dossier",
+            "investigations",
+            "lookup",
+            "mutants",
+            "rule_bench",
+            "rule_cases",
+            "summary",
+        ),
     },
     "isal": {"decode"},
     "rich": {"commands.*", "render"},

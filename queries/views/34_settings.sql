@@ -1,5 +1,5 @@
 -- title: Limits that a configuration file or a record states
--- store: table
+-- store: case
 WITH found AS (
     SELECT
         marks.event_id,

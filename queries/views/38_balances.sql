@@ -1,5 +1,5 @@
 -- title: What balance snapshots say of each pool
--- store: table
+-- store: case
 WITH snapshots AS (
     SELECT
         marks.event_id,
@@ -29,6 +29,8 @@ single AS (
         snapshots.* EXCLUDE (attrs),
         (snapshots.attrs ->> '$.level') AS level,
         (snapshots.attrs ->> '$.level_id') AS level_id,
+        try_cast((snapshots.attrs ->> '$.used') AS DOUBLE) AS pool_used,
+        try_cast((snapshots.attrs ->> '$.limit') AS DOUBLE) AS pool_limit,
         coalesce(
             ratio(snapshots.attrs ->> '$.used_ratio'),
             try_cast((snapshots.attrs ->> '$.used') AS DOUBLE)
@@ -81,12 +83,11 @@ pools AS (
         people.balance ->> ('$.pools.' || levels.level || '.id') AS level_id,
         try_cast(
             people.balance ->> ('$.pools.' || levels.level || '.used') AS DOUBLE
-        )
-        / nullif(
-            try_cast(
-                people.balance ->> ('$.pools.' || levels.level || '.limit') AS DOUBLE
-            ), 0
-        ) AS used_ratio,
+        ) AS pool_used,
+        try_cast(
+            people.balance ->> ('$.pools.' || levels.level || '.limit') AS DOUBLE
+        ) AS pool_limit,
+        pool_used / nullif(pool_limit, 0) AS used_ratio,
         people.last_updated
     FROM people
     CROSS JOIN (VALUES ('user'), ('project'), ('tenant')) AS levels (level)
@@ -105,6 +106,10 @@ effective AS (
         people.tenant_id,
         (people.balance ->> '$.effective_quota.level') AS level,
         (people.balance ->> '$.effective_quota.id') AS level_id,
+        try_cast((people.balance ->> '$.effective_quota.used') AS DOUBLE)
+            AS pool_used,
+        try_cast((people.balance ->> '$.effective_quota.limit') AS DOUBLE)
+            AS pool_limit,
         ratio(people.balance ->> '$.used_ratio') AS used_ratio,
         people.last_updated
     FROM people
@@ -136,6 +141,8 @@ SELECT
             ELSE combined.user_id
         END
     ) AS level_id,
+    combined.pool_used,
+    combined.pool_limit,
     combined.used_ratio,
     combined.last_updated,
     combined.last_updated

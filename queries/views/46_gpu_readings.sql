@@ -1,5 +1,5 @@
 -- title: What monitors read of GPUs: heat, power, clock, load
--- store: table
+-- store: case
 WITH readings AS (
     SELECT
         events.event_id,

@@ -13,7 +13,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -57,18 +57,21 @@ def answer(
     statement: str,
     kind: str,
     *,
+    parameters: Mapping[str, object] | None = None,
     output: Path | None = None,
     limit: int = ROWS,
 ) -> str:
     """Run one statement and write its answer; gives a note for the person, or "".
 
-    To `output` it is written as a whole or not at all. `limit` rows of a table are
-    shown, 0 means all. Raises UsageError for what DuckDB refuses.
+    `parameters` are bound to the `$names` of the statement. To `output` it is written
+    as a whole or not at all. `limit` rows of a table are shown, 0 means all. Raises
+    UsageError for what DuckDB refuses.
     """
+    bound = dict(parameters or {})
     try:
         if kind == "parquet":
-            return _parquet(con, statement, output)
-        result = con.execute(statement)
+            return _parquet(con, statement, bound, output)
+        result = con.execute(statement, bound)
         if result.description is None:
             return "done, no rows"
         columns = [(item[0], str(item[1])) for item in result.description]
@@ -263,13 +266,16 @@ def _md(text: str) -> str:
 
 
 def _parquet(
-    con: duckdb.DuckDBPyConnection, statement: str, output: Path | None
+    con: duckdb.DuckDBPyConnection,
+    statement: str,
+    parameters: dict[str, object],
+    output: Path | None,
 ) -> str:
     if output is None and sys.stdout.isatty():
         raise UsageError(
             "Parquet is no text for a terminal", hint="give -o FILE.parquet"
         )
-    reader = con.sql(statement).to_arrow_reader(122_880)
+    reader = con.sql(statement, params=parameters).to_arrow_reader(122_880)
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(_whole(output)) if output else sys.stdout.buffer
         writer = pq.ParquetWriter(file, reader.schema, compression="zstd")

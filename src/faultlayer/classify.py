@@ -202,6 +202,9 @@ class Classifier:
         self._write("findings", "attempt_id, precedence, rule, cause")
         self._write("verdicts", "attempt_id")
         self._write("incidents", "incident_id")
+        for view in self._views:
+            if view.header.get("store") == "case":
+                self._write(view.name, "ALL")
 
     def assumed(self) -> list[str]:
         """Say what had to be assumed and had a part in a verdict."""

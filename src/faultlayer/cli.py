@@ -21,6 +21,7 @@ from faultlayer.errors import FaultlayerError
 COMMANDS = {
     "analyze": ("Read logs, find out what failed and why, write a case.", "analyze"),
     "report": ("Print the whole report of a case.", "report"),
+    "query": ("Run a saved investigation, or list them.", "query"),
     "sql": ("Ask a case with SQL.", "sql"),
     "trace": ("Follow one request through every layer.", "trace"),
     "explain": ("Say why a request got its verdict.", "explain"),

@@ -1,6 +1,7 @@
 """Opens DuckDB: the only place that does, with the settings that forensics need."""
 
 import contextlib
+import functools
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from faultlayer import corrected, schema
+from faultlayer import assets, corrected, derived, queries, schema
 from faultlayer.errors import CaseError, UsageError
 from faultlayer.schema import Column
 
@@ -24,8 +25,11 @@ VIEWS: dict[str, tuple[Column, ...]] = {
     "events_raw": schema.EVENTS_RAW,
     **schema.TABLES,
     "events": corrected.EVENTS,
+    **derived.TABLES,
 }
 """Every view of a case, in an order in which each rests on earlier ones only."""
+
+_WORKED_OUT = {"events", *derived.TABLES}
 
 _OPEN: "weakref.WeakSet[duckdb.DuckDBPyConnection]" = weakref.WeakSet()
 
@@ -41,7 +45,15 @@ VIEW_DOCS = {
     "findings": "rules that fired on an attempt",
     "verdicts": "one row per failed attempt",
     "incidents": "groups of failed attempts",
+    "settings": "limits that a configuration file or a record states",
+    "balances": "what balance snapshots say of each quota pool",
+    "mismatches": "entries of the ledger that do not fit what was used",
+    "gpu_readings": "what monitors read of GPUs: heat, power, clock, load",
     "events": "parsed records in corrected time, with resolved request ids",
+    "ledger": "entries of the quota ledger, with what was spent and held by then",
+    "in_flight": "attempts under way, after each instant at which that changed",
+    "hops": "upstreams that an attempt tried, and how long each took",
+    "join_quality": "how well the request ids of each source join it to other logs",
 }
 
 
@@ -124,12 +136,12 @@ def attach_view(
 ) -> None:
     """Make or replace one view of `VIEWS`; see `attach_views`."""
     columns = VIEWS[name]
-    files = [] if name == "events" else parquet_files(case_dir, name)
+    files = [] if name in _WORKED_OUT else parquet_files(case_dir, name)
     if files and sandbox:
         con.register(name, _dataset(name, columns, files))
     else:
-        if name == "events":
-            body = corrected.view(turned=_turned(case_dir))
+        if name in _WORKED_OUT:
+            body = _worked_out(name, case_dir)
         elif files:
             names = ", ".join(_literal(file) for file in files)
             body = _select(columns, f"read_parquet([{names}])")
@@ -152,8 +164,8 @@ def write_catalogue(path: Path) -> None:
         con.execute("USE catalogue")
         con.execute("BEGIN")  # or each of hundreds of comments is synced on its own
         for name, columns in VIEWS.items():
-            if name == "events":
-                body = corrected.view(turned=_turned(Path()))
+            if name in _WORKED_OUT:
+                body = _worked_out(name, Path())
             elif parquet_files(Path(), name):
                 body = _select(columns, f"read_parquet('{_relative(name)}')")
             else:
@@ -288,6 +300,18 @@ def settle_clocks(con: duckdb.DuckDBPyConnection) -> None:
     found = con.execute("SELECT count(*) > 0 FROM turns").fetchall()
     body = corrected.view("WITH stamps AS (FROM settled)", turned=bool(found[0][0]))
     con.execute(f"CREATE OR REPLACE TEMP VIEW events AS {body}")
+
+
+def _worked_out(name: str, case_dir: Path) -> str:
+    if name == "events":
+        return corrected.view(turned=_turned(case_dir))
+    return _statements()[name]
+
+
+@functools.cache
+def _statements() -> dict[str, str]:
+    found = queries.load(assets.builtin("queries"), "tables")
+    return {query.name: query.statement for query in found}
 
 
 def _turned(case_dir: Path) -> bool:

@@ -4,11 +4,21 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Literal
 
-from faultlayer.errors import DefinitionError, Location
+from faultlayer.errors import DefinitionError, Location, UsageError
 
-Group = Literal["macros", "views", "conditions", "rules", "verdicts", "checks"]
+Group = Literal[
+    "macros",
+    "views",
+    "conditions",
+    "rules",
+    "verdicts",
+    "checks",
+    "tables",
+    "investigations",
+]
 
 #: Keys that a header may have, and those that it must have.
 KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
@@ -24,7 +34,15 @@ KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "verdicts": (frozenset({"title", "store"}), frozenset({"title"})),
     "checks": (frozenset({"title"}), frozenset({"title"})),
+    "tables": (frozenset({"title"}), frozenset({"title"})),
+    "investigations": (
+        frozenset({"title", "topic", "answers", "param", "column"}),
+        frozenset({"title"}),
+    ),
 }
+
+#: Keys that a header may have several times, each with a name: `-- param top: ...`.
+_NAMED = {"param", "column"}
 
 #: What a condition and a rule must return: name and type as DuckDB prints it.
 CONTRACT: dict[str, tuple[tuple[str, str], ...]] = {
@@ -52,13 +70,16 @@ CONTRACT: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
-_HEADER = re.compile(r"--\s*([a-z][a-z ]*?)\s*:\s*(.*)")
+_HEADER = re.compile(r"--\s*([a-z][a-z ]*?|[a-z]+ [a-z_][a-z0-9_]*)\s*:\s*(.*)")
 _FILE = re.compile(r"(?:(\d+)_)?([a-z0-9_]+)\.sql")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One definition; `order` is the number in front of its file name, or 0."""
+    """One definition; `order` is the number in front of its file name, or 0.
+
+    `line` is where the statement begins in its file.
+    """
 
     group: Group
     name: str
@@ -66,6 +87,7 @@ class Query:
     path: str
     statement: str
     header: dict[str, str] = field(default_factory=dict)
+    line: int = 1
 
     @property
     def title(self) -> str:
@@ -78,15 +100,42 @@ def load(root: Traversable, group: Group) -> list[Query]:
 
     Raises DefinitionError that lists every problem, not only the first.
     """
+    place = f"queries/{group}"
+    return _loaded(_files(root.joinpath(group), place), group, place)
+
+
+def load_own(place: Path, group: Group) -> list[Query]:
+    """Read the definitions of a user: a folder of them, or one file.
+
+    Raises UsageError when there is no such thing, DefinitionError as `load` does.
+    """
+    if place.is_dir():
+        files: list[tuple[str, Traversable]] = _files(place, str(place))
+    elif place.is_file():
+        files = [(str(place), place)]
+    else:
+        raise UsageError(f"{place} is no folder and no file")
+    if not files:
+        raise UsageError(f"{place} holds no file that ends in .sql")
+    return _loaded(files, group, str(place))
+
+
+def _loaded(
+    files: list[tuple[str, Traversable]], group: Group, place: str
+) -> list[Query]:
     found: list[Query] = []
     problems: list[str] = []
-    for path, entry in _files(root.joinpath(group), f"queries/{group}"):
-        query, wrong = _read(group, path, entry)
+    for path, entry in files:
+        try:
+            query, wrong = _read(group, path, entry)
+        except (OSError, UnicodeDecodeError) as error:
+            problems.append(f"{path}: cannot be read: {error}")
+            continue
         problems.extend(wrong)
         found.append(query)
     names = [query.name for query in found]
     problems.extend(
-        f"queries/{group}: two definitions are called {name}"
+        f"{place}: two definitions are called {name}"
         for name in sorted({name for name in names if names.count(name) > 1})
     )
     if problems:
@@ -137,8 +186,10 @@ def _read(group: Group, path: str, entry: Traversable) -> tuple[Query, list[str]
             break
         used = number
         match = _HEADER.fullmatch(line)
-        if match and match[1] in KEYS[group][0]:
+        if match and _is_key(match[1], group):
             key = match[1]
+            if key in header:
+                problems.append(f"{path}:{number}: {key} is there twice")
             header[key] = match[2]
         elif match and not key:
             problems.append(f"{path}:{number}: unknown header key {match[1]!r}")
@@ -153,7 +204,16 @@ def _read(group: Group, path: str, entry: Traversable) -> tuple[Query, list[str]
         problems.append(f"{path}:1: a file name is [NN_]lower_case_words.sql")
     name = match[2] if match else entry.name
     order = int(match[1] or 0) if match else 0
+    while used < len(lines) and not lines[used].strip():
+        used += 1
     statement = "\n".join(lines[used:]).strip().removesuffix(";")
     if not statement:
         problems.append(f"{path}:{used + 1}: no statement")
-    return Query(group, name, order, path, statement, header), problems
+    return Query(group, name, order, path, statement, header, used + 1), problems
+
+
+def _is_key(key: str, group: Group) -> bool:
+    word, _, name = key.partition(" ")
+    if word in _NAMED:
+        return word in KEYS[group][0] and bool(name)
+    return key in KEYS[group][0]

@@ -236,6 +236,55 @@ INCIDENTS = _columns(
     ("condition_id", pa.int64(), "condition behind it"),
 )
 
+SETTINGS = _columns(
+    ("key", _TEXT, "name of the setting, as the configuration spells it"),
+    ("number", pa.float64(), "what it is set to, in the setting's own unit"),
+    ("event_id", pa.int64(), "record that states it"),
+)
+
+BALANCES = _columns(
+    ("event_id", pa.int64(), "record of the snapshot"),
+    ("ts", _TS, "time of the snapshot, corrected"),
+    ("ts_error_us", pa.int64(), "uncertainty of ts, us"),
+    ("clock_status", _TEXT, "status of the clock that it rests on"),
+    ("user_id", _TEXT, "user whose balance it is"),
+    ("project_id", _TEXT, "project of the user"),
+    ("tenant_id", _TEXT, "tenant of the project"),
+    ("level", _TEXT, "which pool: user, project or tenant"),
+    ("level_id", _TEXT, "name of the pool"),
+    ("pool_used", pa.float64(), "what the pool has used, in the ledger's unit"),
+    ("pool_limit", pa.float64(), "what the pool may use, in the ledger's unit"),
+    ("used_ratio", pa.float64(), "used share of the pool, 1 = all of it"),
+    ("last_updated", _TS, "when the balance was worked out, as logged"),
+    ("fresh", pa.bool_(), "worked out within 5 minutes of the snapshot"),
+)
+
+MISMATCHES = _columns(
+    ("event_id", pa.int64(), "entry of the ledger, or attempt that it does not know"),
+    ("request_id", _TEXT, "canonical request id"),
+    ("user_id", _TEXT, "user who was charged, ? when the entry names none"),
+    ("ts", _TS, "time of the entry, corrected"),
+    ("ts_error_us", pa.int64(), "uncertainty of ts, us"),
+    ("clock_status", _TEXT, "status of the clock that it rests on"),
+    ("amount", pa.float64(), "amount charged, in the ledger's unit"),
+    ("odd", _TEXT, "what is odd about it"),
+)
+
+GPU_READINGS = _columns(
+    ("event_id", pa.int64(), "record, or one of the scrape's"),
+    ("clock_id", _TEXT, "clock of the monitor"),
+    ("ts", _TS, "time of the reading, corrected as far as it can be"),
+    ("ts_error_us", pa.int64(), "uncertainty of ts, us"),
+    ("clock_status", _TEXT, "status of the clock; weak: taken for right within 3 s"),
+    ("gpu", _TEXT, "number or name of the GPU"),
+    ("pci", _TEXT, "its address on the bus"),
+    ("temp_c", pa.float64(), "temperature, degrees Celsius"),
+    ("power_w", pa.float64(), "power, W"),
+    ("sm_mhz", pa.float64(), "clock of the multiprocessors, MHz"),
+    ("util_pct", pa.float64(), "utilisation, percent"),
+    ("throttled", pa.bool_(), "slowed down by heat"),
+)
+
 TABLES: dict[str, tuple[Column, ...]] = {
     "sources": SOURCES,
     "rejects": REJECTS,
@@ -247,6 +296,10 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "findings": FINDINGS,
     "verdicts": VERDICTS,
     "incidents": INCIDENTS,
+    "settings": SETTINGS,
+    "balances": BALANCES,
+    "mismatches": MISMATCHES,
+    "gpu_readings": GPU_READINGS,
 }
 
 
