@@ -46,18 +46,24 @@ class Subject:
         return prepared.fired(statement)
 
     @cached_property
-    def wanted(self) -> list[object]:
-        """What the cases answer as things are."""
+    def by_use(self) -> list[tuple[Prepared, object]]:
+        """The cases and what they answer as things are, the last that noticed first."""
         assert self.query is not None
-        return [self.answers(case, self.query.statement) for case in self.prepared]
+        statement = self.query.statement
+        return [(case, self.answers(case, statement)) for case in self.prepared]
 
     def notices(self, mutant: str) -> bool:
-        """Whether some case answers otherwise with a mutant than without."""
-        for prepared, wanted in zip(self.prepared, self.wanted, strict=True):
+        """Whether some case answers otherwise with a mutant than without.
+
+        Neighbouring parts are often noticed by one case: it is asked first.
+        """
+        for at, (prepared, wanted) in enumerate(self.by_use):
             try:
-                if self.answers(prepared, mutant) != wanted:
-                    return True
+                same = self.answers(prepared, mutant) == wanted
             except duckdb.Error:
+                same = False
+            if not same:
+                self.by_use.insert(0, self.by_use.pop(at))
                 return True
         return False
 
