@@ -9,11 +9,12 @@ BIN := .venv/bin
 INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(BIN)/python,\
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 
-.PHONY: help demo test lint format lock docs clean
+.PHONY: help demo test test-deep lint format lock docs clean
 
 help:
 	@echo 'make demo    analyze the sample incidents and explain one request'
 	@echo 'make test    run the tests'
+	@echo 'make test-deep  run the long ones: every part of every rule left out, more examples'
 	@echo 'make lint    ruff, mypy, sqlfluff'
 	@echo 'make format  let ruff and sqlfluff format the code'
 	@echo 'make docs    write docs/schema.md and the schemas of parsers/ anew'
@@ -27,7 +28,10 @@ demo: .venv/.run
 	$(BIN)/faultlayer explain build/demo/engine_death ad3f3173
 
 test: .venv/.dev
-	$(BIN)/python -m pytest -n auto --dist worksteal -q
+	$(BIN)/python -m pytest -n auto --dist worksteal -q -m 'not deep'
+
+test-deep: .venv/.dev
+	$(BIN)/python -m pytest -n auto --dist worksteal -q -m deep
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

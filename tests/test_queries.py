@@ -99,6 +99,7 @@ def test_first_of_has_an_order(query: Query) -> None:
         assert "ORDER BY" in before[before.rfind("SELECT") :], query.path
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("case", FULLEST, ids=lambda case: case.subject)
 def test_order_of_records_changes_nothing(case: RuleCase) -> None:
     """The same records in another order give the same rows, to the last column.

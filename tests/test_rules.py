@@ -84,6 +84,7 @@ def test_cases_hold(subject: Subject) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("subject", sorted(SUBJECTS), indirect=True)
 def test_every_part_matters(subject: Subject) -> None:
     """No part can be left out of a statement without a case that notices."""

@@ -100,13 +100,14 @@ class _Stages(Classifier):
             self._made |= {"conditions"}
 
     def judge_all(self) -> None:
-        """Go on to the verdicts."""
+        """Go on to the verdicts, finding conditions anew."""
+        self._made |= {"conditions"}
         every = (*self._views, *self._conditions, *self._rules, *self._verdicts)
         # Findings are written with the help of a view that no file of its own reads.
         self.make_for(
             " ".join(["relayed_records", *(query.statement for query in every)])
         )
-        self._con.execute("DROP TABLE conditions")  # found anew, from the start
+        self._con.execute("DROP TABLE IF EXISTS conditions")
         self.judge()
 
 

@@ -179,7 +179,9 @@ def _total(frames: Sequence[pl.DataFrame], column: str) -> int:
     )
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(one, marks=pytest.mark.deep) for one in range(1, PARTS))]
+)
 @settings(max_examples=1000 // PARTS, suppress_health_check=[HealthCheck.too_slow])
 @given(draw=st.data())
 def test_bytes_and_lines_are_conserved(draw: st.DataObject, part: int) -> None:
@@ -192,7 +194,7 @@ def test_bytes_and_lines_are_conserved(draw: st.DataObject, part: int) -> None:
     assert events.get_column("line").is_unique().all()
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(data=streams(), sizes=st.lists(st.integers(1, 900), min_size=1, max_size=4))
 def test_blocks_change_nothing(data: bytes, sizes: list[int]) -> None:
     """The same bytes give the same events wherever they are cut into blocks."""
