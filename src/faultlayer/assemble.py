@@ -264,9 +264,10 @@ class Assembly:
         place = logical.select(self._place)
         if hit.rows is not None:
             place = place[hit.rows]
-        if hit.format.general:
+        if hit.format.general or "*" in hit.pattern.programs:
             streams = place.get_column("stream")
-            built = layers.placed(built, streams, self._detection.layers)
+            other = "app" if hit.format.general else hit.format.component
+            built = layers.placed(built, streams, self._detection.layers, other)
         if "message" not in built.columns:
             built = built.with_columns(_at(text, hit.rows).alias("message"))
         pieces: list[pl.Expr | pl.Series] = [pl.col("message")]

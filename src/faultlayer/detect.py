@@ -32,6 +32,7 @@ from faultlayer.take import Order, take
 from faultlayer.wrappers import Wrapper
 
 HEAD_BYTES: Final = 256 << 10
+_HOSTS_OWN: Final = ("kube", "docker", "containerd", "systemd")
 _HEAD_LINES: Final = 2000
 _STREAMS: Final = 24  # streams of a file that are looked at each by itself
 _CROWD: Final = "*"  # stands for all the others
@@ -249,6 +250,9 @@ def _layers(
         if layer := layers.of(name, none, none, definitions.signatures):
             found[stream] = layer
     for stream, scores in ranked.items():
+        # Of a program that no format knows its own name counts, not that of the host.
+        if not scores and (layer := _layer_of(_program(parts[stream][0]))):
+            found[stream] = layer
         general = [one.format for one in scores if one.format.general]
         if not general:
             continue
@@ -331,6 +335,11 @@ def _engine_hosts(
     ]
     none = pl.Series([], dtype=pl.String)
     return frozenset(pl.concat([none, *hosts]).drop_nulls().to_list())
+
+
+def _layer_of(program: str) -> str | None:
+    """Give the layer that a program's name tells, unless it is one of any host."""
+    return None if program.startswith(_HOSTS_OWN) else layers.named(program)
 
 
 def _program(part: pl.DataFrame) -> str:

@@ -117,13 +117,19 @@ def main(layers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def placed(
-    rows: pl.DataFrame, streams: pl.Series, layers: Mapping[str, str]
+    rows: pl.DataFrame,
+    streams: pl.Series,
+    layers: Mapping[str, str],
+    other: str = "app",
 ) -> pl.DataFrame:
-    """Give rows the layer and component found for their streams, else those of a host."""
+    """Give rows the layer and component found for their streams.
+
+    Those of all others are of a host, and of the component `other`.
+    """
     layer = streams.replace_strict(
         list(layers), list(layers.values()), default="host", return_dtype=pl.String
     )
     component = layer.replace_strict(
-        list(COMPONENTS), list(COMPONENTS.values()), default="app"
+        list(COMPONENTS), list(COMPONENTS.values()), default=other
     )
     return rows.with_columns(layer.alias("layer"), component.alias("component"))

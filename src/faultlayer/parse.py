@@ -235,7 +235,7 @@ class Run:
                 key=lambda one: (not (one.general or one.companion), used[one.name]),
             )
             result.layer, result.component = format_.layer, format_.component
-            if format_.general:
+            if format_.general or (self._layers and format_.layer == "host"):
                 result.layer, result.component = layers.main(self._layers)
 
     def _pool(self, lines: pl.DataFrame, *, last: bool) -> None:

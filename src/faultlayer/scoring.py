@@ -99,9 +99,14 @@ def ranked(
             for one in known
             if one.format.weak and not named and one.own > _WEAK * sizes[stream]
         ]
+        loose = [] if strong else [one for one in each if _begins(one)]
+        if loose and weak:
+            most = max(one.total for one in weak)
+            weak = [] if max(one.total for one in loose) >= most else weak
+            loose = [] if weak else loose
         # What many programs print comes after what one program prints.
         ranked[stream] = sorted(
-            strong + weak,
+            strong + weak + loose,
             key=lambda one: (
                 not one.format.given,
                 one.format.general,
@@ -114,6 +119,16 @@ def ranked(
             ),
         )
     return ranked
+
+
+def _begins(score: Score) -> bool:
+    """Tell whether a format of any program takes lines that may begin a record.
+
+    Where nothing tells which program wrote a file, what all of them write is kept.
+    """
+    patterns = score.format.patterns
+    some = any(count and not patterns[at].more for at, count in score.hits.items())
+    return some and bool(score.format.general) and not score.format.weak
 
 
 def patterns_of(format_: Format, program: str = "") -> list[Pattern]:

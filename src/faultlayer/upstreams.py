@@ -91,12 +91,19 @@ def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series
     """Give hops and forwarded of lines that lack one of the times."""
     silent = pl.all_horizontal(pl.all().is_in(["-", ""]) | pl.all().is_null())
     some: pl.Expr = pl.when(silent).then(pl.lit(value=False))
+    hops = (~silent).cast(pl.Int32)
     if reached:
         numbers = pl.col(reached).cast(pl.Float64, strict=False).is_not_null()
-        some = pl.any_horizontal(numbers)
-        if "peer" in logged.columns and "connect" not in reached:
-            some = pl.when(some | silent).then(some)
-    both = logged.select(hops=(~silent).cast(pl.Int32), forwarded=some)
+        number = pl.any_horizontal(numbers)
+        if "peer" in logged.columns:
+            said = pl.lit(value="connect" in reached) | number | silent
+        else:
+            # What a record does not have at all says nothing.
+            bare = pl.all_horizontal(pl.col(reached).is_null())
+            said = ~bare | (silent & ~pl.all_horizontal(pl.all().is_null()))
+            hops = pl.when(~pl.all_horizontal(pl.all().is_null())).then(hops)
+        some = pl.when(said).then(number)
+    both = logged.select(hops=hops, forwarded=some)
     return dict(zip(both.columns, both, strict=True))
 
 
@@ -122,6 +129,7 @@ def _of_lists(
         some = pl.any_horizontal(
             pl.col(part).list.drop_nulls().list.len() > 0 for part in reached
         )
-        found["forwarded"] = some.fill_null(value=False)
+        bare = pl.all_horizontal(pl.col(part).is_null() for part in reached)
+        found["forwarded"] = pl.when(~bare).then(some.fill_null(value=False))
     columns = numbers.select(**found)
     return dict(zip(columns.columns, columns, strict=True))

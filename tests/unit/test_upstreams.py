@@ -94,3 +94,28 @@ def test_who_was_not_asked_did_not_answer() -> None:
     """A status is the proxy's own where no peer was tried."""
     lists = {"peer": pl.Series(["h:1", "-"]), "answered": pl.Series(["429", "429"])}
     assert upstreams.read(lists).get_column("forwarded").to_list() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("response", "status", "expected"),
+    [
+        ("0.006", "200", (1, True)),
+        ("0.000", "502", (1, None)),
+        ("0.000, 0.001", "502, 200", (2, True)),
+        ("0.000, 0.001", "502, 504", (2, None)),
+        ("-", "-", (0, False)),
+        (None, None, (None, None)),
+    ],
+)
+def test_times_that_a_record_lacks_say_nothing(
+    response: str | None, status: str | None, expected: tuple[object, ...]
+) -> None:
+    """A JSON log without connect and header times is as one that has no such field."""
+    lists = {
+        "connect": pl.Series(["0.1", None], dtype=pl.String),
+        "header": pl.Series(["0.1", None], dtype=pl.String),
+        "response": pl.Series(["0.1", response], dtype=pl.String),
+        "answered": pl.Series(["200", status], dtype=pl.String),
+    }
+    found = upstreams.read(lists)
+    assert found.select("upstream_hops", "forwarded").row(1) == expected
