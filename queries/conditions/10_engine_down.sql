@@ -3,139 +3,25 @@
 -- cause: *
 -- known gaps: a death that no record states; a restart that logs no load marker and
 --     serves nobody; the kernel's word of a process that could be of several engines
-WITH engines AS (
-    SELECT engine_names.engine
-    FROM engine_names
-    UNION
-    SELECT troubles.engine
-    FROM troubles
-),
-
--- The kernel knows no engine, so it counts where it names the process or the GPU of
--- one, or where there is but one.
-words AS (
+WITH outages AS (
     SELECT
-        kernel_words.*,
-        engines.engine AS whose,
-        kernel_words.named OR kernel_words.engine IS NOT NULL AS certain
-    FROM kernel_words
-    INNER JOIN engines
-        ON
-            engines.engine = kernel_words.engine
-            OR (
-                kernel_words.engine IS NULL
-                AND (SELECT count(*) FROM engines) = 1
-                AND NOT EXISTS (
-                    SELECT 1
-                    FROM engine_hosts
-                    WHERE
-                        engine_hosts.engine = engines.engine
-                        AND engine_hosts.gpu IS NOT NULL
-                        AND kernel_words.gpu IS NOT NULL
-                )
-            )
-),
-
--- What killed a process is the end of its engine, also where nobody else says so.
-killed AS (
-    SELECT words.*
-    FROM words
-    WHERE
-        words.certain
-        AND list_has_any(
-            words.kinds, ['host_oom_kill', 'illegal_instruction', 'segfault']
-        )
-        AND NOT EXISTS (
-            SELECT 1
-            FROM troubles
-            WHERE
-                troubles.engine = words.whose
-                AND CASE
-                    WHEN words.clock_status = 'untied'
-                        THEN date_diff('second', words.ts_raw, troubles.ts_raw)
-                    ELSE date_diff('second', words.ts, troubles.ts)
-                END BETWEEN -8 AND 120
-        )
-),
-
-told AS (
-    SELECT
-        troubles.event_id,
-        troubles.engine,
-        troubles.ts,
-        troubles.ts_latest,
-        troubles.since,
-        troubles.ts_raw,
-        troubles.ts_error_us,
-        troubles.clock_status,
-        troubles.kinds,
-        troubles.death,
-        troubles.orderly
-    FROM troubles
-    UNION ALL
-    SELECT
-        killed.event_id,
-        killed.whose AS engine,
-        killed.ts,
-        killed.ts AS ts_latest,
-        killed.ts AS since,
-        killed.ts_raw,
-        killed.ts_error_us,
-        killed.clock_status,
-        killed.kinds,
-        TRUE AS death,
-        FALSE AS orderly
-    FROM killed
-),
-
-starts AS (
-    SELECT
-        told.*,
-        told.clock_status <> 'untied' AS tied
-    FROM told
-    -- A load that the quota ended is no failure of the engine.
-    WHERE
-        NOT EXISTS (
-            SELECT 1
-            FROM denied_loads
-            WHERE
-                denied_loads.engine = told.engine
-                AND abs(date_diff('second', denied_loads.ts, told.ts)) <= 10
-        )
-),
-
-bounded AS (
-    SELECT
-        starts.*,
-        (
-            SELECT min(loads.ts)
-            FROM loads
-            WHERE
-                loads.kind = 'engine_ready'
-                AND loads.engine = starts.engine
-                AND (loads.clock_status <> 'untied') = starts.tied
-                AND loads.ts > starts.ts
-        ) AS ready_ts
-    FROM starts
-),
-
-outages AS (
-    SELECT
-        bounded.engine,
-        bounded.tied,
-        bounded.ready_ts,
-        min(bounded.since) AS ts_start,
-        min(bounded.ts_latest) AS ts_told,
-        max(bounded.ts) AS ts_last,
-        min(bounded.ts_raw) AS raw_told,
-        arg_min(bounded.ts_error_us, (bounded.ts, bounded.event_id)) AS ts_error_us,
-        min(bounded.clock_status) AS clock_status,
-        bool_or(bounded.death) AS death,
-        bool_and(bounded.orderly) AS orderly,
-        bool_or(bounded.orderly) AS stopped,
-        list(bounded.event_id ORDER BY bounded.ts, bounded.event_id) AS evidence
-    FROM bounded
-    GROUP BY bounded.engine, bounded.tied, bounded.ready_ts
+        episodes.engine,
+        episodes.tied,
+        episodes.ready_ts,
+        episodes.part,
+        max(episodes.served_ts) AS served_ts,
+        min(episodes.since) AS ts_start,
+        min(episodes.ts_latest) AS ts_told,
+        max(episodes.ts) AS ts_last,
+        min(episodes.ts_raw) AS raw_told,
+        arg_min(episodes.ts_error_us, (episodes.ts, episodes.event_id)) AS ts_error_us,
+        min(episodes.clock_status) AS clock_status,
+        bool_or(episodes.death) AS death,
+        bool_and(episodes.orderly) AS orderly,
+        bool_or(episodes.orderly) AS stopped,
+        list(episodes.event_id ORDER BY episodes.ts, episodes.event_id) AS evidence
+    FROM episodes
+    GROUP BY episodes.engine, episodes.tied, episodes.ready_ts, episodes.part
 ),
 
 -- An engine that never served has no clock. Where its log and the harness tell of
@@ -166,24 +52,29 @@ near AS (
         outages.engine,
         outages.tied,
         outages.ready_ts,
+        outages.part,
         outages.stopped,
-        words.event_id,
-        words.kinds,
-        words.certain,
+        host_words.event_id,
+        host_words.kinds,
+        host_words.certain,
         CASE
-            WHEN words.clock_status = 'untied'
-                THEN date_diff('second', words.ts_raw, outages.raw_told)
-            ELSE date_diff('second', words.ts, outages.ts_told)
+            WHEN host_words.clock_status = 'untied'
+                THEN date_diff('second', host_words.ts_raw, outages.raw_told)
+            ELSE date_diff('second', host_words.ts, outages.ts_told)
         END AS ahead_s,
         CASE
-            WHEN words.clock_status = 'untied' THEN outages.ts_start
-            ELSE words.ts
+            WHEN host_words.clock_status = 'untied' THEN outages.ts_start
+            ELSE host_words.ts
         END AS ts
     FROM outages
-    INNER JOIN words ON outages.engine = words.whose
-    -- An engine that was ready since then died of something else.
+    INNER JOIN host_words ON outages.engine = host_words.whose
+    -- An engine that was ready or served since then died of something else.
     WHERE
-        NOT EXISTS (
+        (
+            outages.served_ts IS NULL
+            OR outages.served_ts < outages.ts_told - to_seconds(ahead_s)  -- noqa: RF02
+        )
+        AND NOT EXISTS (
             SELECT 1
             FROM loads
             WHERE
@@ -201,32 +92,35 @@ reports AS (
         outages.engine,
         outages.tied,
         outages.ready_ts,
-        bounded.event_id,
-        bounded.kinds,
+        outages.part,
+        episodes.event_id,
+        episodes.kinds,
         0 AS doubt,
         outages.ts_start AS ts,
         outages.stopped
     FROM outages
-    INNER JOIN bounded
+    INNER JOIN episodes
         ON
-            outages.engine = bounded.engine
-            AND outages.tied = bounded.tied
-            AND outages.ready_ts IS NOT DISTINCT FROM bounded.ready_ts
-            AND bounded.ts <= outages.ts_told + INTERVAL 8 SECOND
+            outages.engine = episodes.engine
+            AND outages.tied = episodes.tied
+            AND outages.ready_ts IS NOT DISTINCT FROM episodes.ready_ts
+            AND outages.part = episodes.part
+            AND episodes.ts <= outages.ts_told + INTERVAL 8 SECOND
     UNION ALL
     SELECT
         outages.engine,
         outages.tied,
         outages.ready_ts,
-        bounded.event_id,
-        bounded.kinds,
+        outages.part,
+        episodes.event_id,
+        episodes.kinds,
         0 AS doubt,
         outages.ts_start AS ts,
         outages.stopped
     FROM outages
     INNER JOIN pairs ON outages.engine = pairs.engine
-    INNER JOIN bounded ON pairs.engine = bounded.engine AND NOT bounded.tied
-    WHERE coalesce(bounded.ts_raw <= pairs.raw_told + INTERVAL 8 SECOND, TRUE)
+    INNER JOIN episodes ON pairs.engine = episodes.engine AND NOT episodes.tied
+    WHERE coalesce(episodes.ts_raw <= pairs.raw_told + INTERVAL 8 SECOND, TRUE)
     UNION ALL
     -- What the kernel said long before counts only where the engine itself names no
     -- reason.
@@ -234,6 +128,7 @@ reports AS (
         near.engine,
         near.tied,
         near.ready_ts,
+        near.part,
         near.event_id,
         near.kinds,
         CASE WHEN near.ahead_s > 30 THEN 220 ELSE 0 END AS doubt,
@@ -248,6 +143,7 @@ reasons AS (
         reports.engine,
         reports.tied,
         reports.ready_ts,
+        reports.part,
         -- Of equals the earlier: without an order the answer would change between runs.
         arg_min(
             named_causes.cause,
@@ -262,7 +158,7 @@ reasons AS (
     INNER JOIN named_causes ON list_contains(reports.kinds, named_causes.kind)
     -- A worker of an engine that was told to stop is not simply gone.
     WHERE named_causes.kind <> 'worker_died' OR NOT reports.stopped
-    GROUP BY reports.engine, reports.tied, reports.ready_ts
+    GROUP BY reports.engine, reports.tied, reports.ready_ts, reports.part
 ),
 
 -- Whoever is served by this engine again ends the outage as well.
@@ -270,6 +166,7 @@ served AS (
     SELECT
         outages.engine,
         outages.ready_ts,
+        outages.part,
         min(attempts.ts_start) AS ts
     FROM outages
     INNER JOIN attempts
@@ -278,19 +175,19 @@ served AS (
             AND attempts.ts_start
             > outages.ts_told + micros(outages.ts_error_us + attempts.ts_error_us)
     WHERE NOT attempts.failed AND outages.tied
-    GROUP BY outages.engine, outages.ready_ts
+    GROUP BY outages.engine, outages.ready_ts, outages.part
 ),
 
 -- Dead, started again, dead again.
 deaths AS (
     SELECT
-        starts.engine,
-        starts.ts,
-        lead(starts.ts) OVER (
-            PARTITION BY starts.engine ORDER BY starts.ts, starts.event_id
+        episodes.engine,
+        episodes.ts,
+        lead(episodes.ts) OVER (
+            PARTITION BY episodes.engine ORDER BY episodes.ts, episodes.event_id
         ) AS next_ts
-    FROM starts
-    WHERE starts.death AND starts.tied
+    FROM episodes
+    WHERE episodes.death AND episodes.tied
 ),
 
 loops AS (
@@ -366,11 +263,13 @@ LEFT JOIN reasons
         outages.engine = reasons.engine
         AND outages.tied = reasons.tied
         AND outages.ready_ts IS NOT DISTINCT FROM reasons.ready_ts
+        AND outages.part = reasons.part
 LEFT JOIN served
     ON
         outages.tied
         AND outages.engine = served.engine
         AND outages.ready_ts IS NOT DISTINCT FROM served.ready_ts
+        AND outages.part = served.part
 LEFT JOIN pairs ON outages.engine = pairs.engine
 LEFT JOIN poison ON outages.engine = poison.engine AND outages.tied
 WHERE

@@ -137,56 +137,91 @@ placed AS (
     INNER JOIN events ON named.event_id = events.event_id
     INNER JOIN exchanges ON named.request_id = exchanges.request_id
     LEFT JOIN clocks ON events.clock_id = clocks.clock_id AND clocks.segment = 0
+),
+
+kept AS (
+    SELECT
+        placed.attempt_id,
+        placed.event_id,
+        placed.ts,
+        placed.ts_error_us,
+        placed.clock_status,
+        placed.layer,
+        placed.component,
+        placed.kind,
+        placed.kinds,
+        placed.severity,
+        placed.status,
+        placed.engine,
+        placed.plugin,
+        placed.pool,
+        placed.user_id,
+        placed.message,
+        placed.attrs,
+        FALSE AS in_access
+    FROM placed
+    WHERE
+        placed.siblings = 1
+        OR (
+            placed.clock_status <> 'untied'
+            AND placed.away_us
+            <= 2000000 + placed.ts_error_us + placed.attempt_error_us
+        )
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY placed.event_id
+            ORDER BY
+                -- As many records of a kind as attempts or failed ones: one for each.
+                CASE
+                    WHEN
+                        placed.records = placed.siblings
+                        AND placed.record = placed.number
+                        THEN 0
+                    WHEN
+                        placed.severity = 'error'
+                        AND placed.failed
+                        AND placed.records = placed.alike
+                        AND placed.record = placed.number_alike
+                        THEN 0
+                    ELSE 1
+                END ASC,
+                greatest(0, placed.away_us - placed.attempt_error_us) ASC,
+                placed.ts_start DESC,
+                placed.attempt_id ASC
+        ) = 1
+        AND placed.failed
+),
+
+sent AS (
+    SELECT
+        kept.attempt_id,
+        kept.event_id // 10000000000 AS source_id,
+        max(kept.event_id) AS event_id
+    FROM kept
+    WHERE kept.layer = 'harness' AND kept.kind = 'request_forwarded'
+    GROUP BY kept.attempt_id, kept.event_id // 10000000000
 )
 
-SELECT
-    placed.attempt_id,
-    placed.event_id,
-    placed.ts,
-    placed.ts_error_us,
-    placed.clock_status,
-    placed.layer,
-    placed.component,
-    placed.kind,
-    placed.kinds,
-    placed.severity,
-    placed.status,
-    placed.engine,
-    placed.plugin,
-    placed.pool,
-    placed.user_id,
-    placed.message,
-    placed.attrs,
-    FALSE AS in_access
-FROM placed
+SELECT kept.*
+FROM kept
+LEFT JOIN sent
+    ON
+        kept.attempt_id = sent.attempt_id
+        AND kept.event_id // 10000000000 = sent.source_id
+-- A gateway that had something against it and sent it on all the same has let it go.
 WHERE
-    placed.siblings = 1
-    OR (
-        placed.clock_status <> 'untied'
-        AND placed.away_us
-        <= 2000000 + placed.ts_error_us + placed.attempt_error_us
+    sent.event_id IS NULL
+    OR kept.event_id > sent.event_id
+    OR list_contains(kept.kinds, 'upstream_error')
+    OR NOT list_has_any(
+        kept.kinds,
+        [
+            'plugin_failed', 'quota_exceeded', 'burst_limit', 'request_rate_limit',
+            'token_rate_limit', 'rate_limited', 'concurrency_limit', 'queue_full',
+            'queue_timeout', 'context_overflow', 'bad_request', 'auth_failed',
+            'too_large', 'edge_limit', 'no_route', 'not_ready'
+        ]
     )
-QUALIFY
-    row_number() OVER (
-        PARTITION BY placed.event_id
-        ORDER BY
-            -- As many records of a kind as attempts, or as failed ones: one for each.
-            CASE
-                WHEN placed.records = placed.siblings AND placed.record = placed.number
-                    THEN 0
-                WHEN
-                    placed.severity = 'error'
-                    AND placed.failed
-                    AND placed.records = placed.alike
-                    AND placed.record = placed.number_alike
-                    THEN 0
-                ELSE 1
-            END ASC,
-            greatest(0, placed.away_us - placed.attempt_error_us) ASC,
-            placed.ts_start DESC,
-            placed.attempt_id ASC
-    ) = 1
-    AND placed.failed
 UNION ALL
 SELECT
     reasons.attempt_id,

@@ -23,5 +23,5 @@ SELECT
     ) AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
-WHERE own.kind = 'plugin_failed'
+WHERE list_contains(own.kinds, 'plugin_failed')
 GROUP BY failures.attempt_id

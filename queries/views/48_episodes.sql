@@ -1,0 +1,141 @@
+-- title: Records of an engine's trouble, by what they are part of
+-- store: table
+WITH
+-- What killed a process is the end of its engine, also where nobody else says so.
+killed AS (
+    SELECT host_words.*
+    FROM host_words
+    WHERE
+        host_words.certain
+        AND list_has_any(
+            host_words.kinds, ['host_oom_kill', 'illegal_instruction', 'segfault']
+        )
+        AND NOT EXISTS (
+            SELECT 1
+            FROM troubles
+            WHERE
+                troubles.engine = host_words.whose
+                AND CASE
+                    WHEN host_words.clock_status = 'untied'
+                        THEN date_diff('second', host_words.ts_raw, troubles.ts_raw)
+                    ELSE date_diff('second', host_words.ts, troubles.ts)
+                END BETWEEN -8 AND 120
+        )
+),
+
+told AS (
+    SELECT
+        troubles.event_id,
+        troubles.engine,
+        troubles.ts,
+        troubles.ts_latest,
+        troubles.since,
+        troubles.ts_raw,
+        troubles.ts_error_us,
+        troubles.clock_status,
+        troubles.kinds,
+        troubles.death,
+        troubles.orderly
+    FROM troubles
+    UNION ALL
+    SELECT
+        killed.event_id,
+        killed.whose AS engine,
+        killed.ts,
+        killed.ts AS ts_latest,
+        killed.ts AS since,
+        killed.ts_raw,
+        killed.ts_error_us,
+        killed.clock_status,
+        killed.kinds,
+        TRUE AS death,
+        FALSE AS orderly
+    FROM killed
+),
+
+starts AS (
+    SELECT
+        told.*,
+        told.clock_status <> 'untied' AS tied
+    FROM told
+    -- A load that the quota ended is no failure of the engine.
+    WHERE
+        NOT EXISTS (
+            SELECT 1
+            FROM denied_loads
+            WHERE
+                denied_loads.engine = told.engine
+                AND abs(date_diff('second', denied_loads.ts, told.ts)) <= 10
+        )
+),
+
+bounded AS (
+    SELECT
+        starts.*,
+        (
+            SELECT min(loads.ts)
+            FROM loads
+            WHERE
+                loads.kind = 'engine_ready'
+                AND loads.engine = starts.engine
+                AND (loads.clock_status <> 'untied') = starts.tied
+                AND loads.ts > starts.ts
+        ) AS ready_ts
+    FROM starts
+),
+
+ordered AS (
+    SELECT
+        bounded.*,
+        lag(bounded.ts_latest) OVER records AS before_ts
+    FROM bounded
+    WINDOW
+        records AS (
+            PARTITION BY bounded.engine, bounded.tied, bounded.ready_ts
+            ORDER BY bounded.ts_latest, bounded.event_id
+        )
+),
+
+gaps AS (
+    SELECT ordered.*
+    FROM ordered
+    WHERE ordered.tied AND ordered.ts > ordered.before_ts + INTERVAL 8 SECOND
+),
+
+served AS (
+    SELECT
+        attempts.engine,
+        min(attempts.ts_start) AS ts_start,
+        min(attempts.ts_end) AS ts_end,
+        max(attempts.ts_error_us) AS ts_error_us
+    FROM attempts
+    SEMI JOIN gaps ON attempts.engine = gaps.engine
+    WHERE NOT attempts.failed
+    GROUP BY attempts.engine, date_trunc('second', attempts.ts_start)
+),
+
+-- Some do not say that they are ready: whoever was served between two records shows
+-- that the second is of another trouble.
+recovered AS (
+    SELECT
+        gaps.event_id,
+        min(served.ts_start) AS ts
+    FROM gaps
+    INNER JOIN served
+        ON
+            gaps.engine = served.engine
+            AND served.ts_start
+            > gaps.before_ts + micros(gaps.ts_error_us + served.ts_error_us)
+            AND served.ts_end < gaps.ts - micros(gaps.ts_error_us + served.ts_error_us)
+    GROUP BY gaps.event_id
+)
+
+SELECT
+    ordered.*,
+    recovered.ts AS served_ts,
+    count(recovered.event_id) OVER (
+        PARTITION BY ordered.engine, ordered.tied, ordered.ready_ts
+        ORDER BY ordered.ts_latest, ordered.event_id
+    ) AS part
+FROM ordered
+LEFT JOIN recovered ON ordered.event_id = recovered.event_id
