@@ -33,13 +33,18 @@ TO_JOIN = 12
 #: Buckets from which on a piece can do without the first or last, which a break may spoil.
 LONG = 8
 
-#: Bounds that neighbours may fail more than a short piece of its own.
+#: Bounds that a line may fail more than another that is not wanted.
 FEW = 2
 FEW_SHARE = 0.02
 
 #: Share of coarse buckets that may be spoilt where two lines hardly differ: while
 #: requests queue on one side, a false bound on the other contradicts nothing.
 OUTVOTED = 0.15
+
+#: Intervals count as narrow that are within so many times the width of the narrowest
+#: part of all.
+SHARP = 3
+SHARPEST = 0.1
 
 #: More breaks than these, and than one in so many buckets: not one clock, or stamps
 #: that are not those of the events.
@@ -215,6 +220,8 @@ def _joined(upper: Bounds, lower: Bounds, left: _Piece, right: _Piece) -> _Piece
     if line is None and _alike(left, right):
         line = _common(ups, downs, 4 * size, OUTVOTED, 1)
     if line is None:
+        line = _through_sharp(ups, downs, size)
+    if line is None:
         return None
     whole = left.line.plus(line)
     buckets = left.buckets + right.buckets
@@ -247,3 +254,33 @@ def _alike(left: _Piece, right: _Piece) -> bool:
     """Tell whether two lines are within a few milliseconds of each other throughout."""
     times = (left.first, left.last, right.first, right.last)
     return all(abs(left.line.at(t) - right.line.at(t)) <= 2 * LITTLE for t in times)
+
+
+def _through_sharp(upper: Bounds, lower: Bounds, count: int) -> Line | None:
+    """Give a line through the narrow intervals, if it contradicts the others' few bounds.
+
+    In a queue intervals are wide, and what falls into one by a false bound contradicts
+    nothing there; before and after it no line that follows it would hold.
+    """
+    found = cut(upper, lower, count, MOST, 2 * WANDER)
+    found = found.where(found.good)
+    width = found.high - found.low
+    if not len(found):
+        return None
+    found = found.where(width <= SHARP * np.quantile(width, SHARPEST))
+    line, margin = through(found, slice(None))
+    return line if margin >= 0 and _holds(upper, lower, line) else None
+
+
+def _holds(upper: Bounds, lower: Bounds, line: Line) -> bool:
+    """Tell whether in no stretch a line fails clearly more bounds than it must."""
+    found = cut(upper, lower, COARSE, MOST, 0.0)
+    at = np.concatenate(
+        [
+            upper.at[line.of(upper.at) > upper.value],
+            lower.at[line.of(lower.at) < lower.value],
+        ]
+    )
+    stretch = np.searchsorted(found.start, at, side="right") - 1
+    failed = np.bincount(np.maximum(stretch, 0), minlength=len(found))
+    return bool((failed <= found.violated + FEW + FEW_SHARE * found.size).all())
