@@ -262,7 +262,7 @@ def attributes(
     """Give a JSON object for each of `size` rows: the columns that are not null, by name.
 
     Rows without any are null, and cost nothing. Values are JSON text, numbers of the
-    frame are numbers, `raw` columns are JSON already.
+    frame are numbers, `raw` columns are JSON already, or text.
     """
     kept = [column for column in columns if column.null_count() < size]
     if not kept:
@@ -282,13 +282,13 @@ def _objects(frame: pl.DataFrame, raw: Sequence[str]) -> pl.Series:
     parts: list[pl.Expr] = []
     for name in sorted(frame.columns):
         value = pl.col(name).cast(pl.String)
-        if frame.schema[name] != pl.String or name in raw:
-            part = pl.concat_str(pl.lit(f"{json_text(name)}:"), value)
-        else:
-            part = pl.concat_str(
-                pl.lit(f'{json_text(name)}:"'), escaped(value), pl.lit('"')
-            )
-        parts.append(part)
+        text = pl.concat_str(pl.lit('"'), escaped(value), pl.lit('"'))
+        if name in raw:
+            # Where the value is a text, its quotes are gone.
+            value = pl.when(value.str.contains(_JSON)).then(value).otherwise(text)
+        elif frame.schema[name] == pl.String:
+            value = text
+        parts.append(pl.concat_str(pl.lit(f"{json_text(name)}:"), value))
     joined = pl.concat_str(parts, separator=",", ignore_nulls=True)
     return frame.select(
         pl.when(joined != "").then(pl.concat_str(pl.lit("{"), joined, pl.lit("}")))
@@ -301,6 +301,7 @@ def json_text(value: str) -> str:
     return f'"{value.translate(escapes)}"'
 
 
+_JSON: Final = r"^(?:[\[{]|(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$)"
 _ESCAPES: Final[Mapping[str, str]] = {
     "\\": "\\\\",
     '"': '\\"',

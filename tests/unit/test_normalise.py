@@ -115,3 +115,23 @@ def test_hex_is_undone_as_bytes() -> None:
     fields = pl.DataFrame({"a": [r"x\x22\xE4\xB8\xAD\xGG", "plain"], "n": [1, 2]})
     found = normalise.undo_hex(pl.Series([r"\x22", "plain"]), fields)
     assert found.get_column("a").to_list() == ['x"中\\xGG', "plain"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ('{"level": "user"}', {"level": "user"}),
+        ("[1, 2]", [1, 2]),
+        ("7e3", 7000.0),
+        ("null", None),
+        ("input too long", "input too long"),
+        ("7 of 8", "7 of 8"),
+        ('say "no"', 'say "no"'),
+    ],
+)
+def test_what_is_json_already_stays_so_and_text_becomes_it(
+    value: str, expected: object
+) -> None:
+    """A field may hold an object in one record and a text in the next."""
+    found = normalise.attributes([pl.Series("error", [value])], 1, ("error",))
+    assert json.loads(found[0]) == {"error": expected}
