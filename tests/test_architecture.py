@@ -16,7 +16,7 @@ pytestmark = pytest.mark.checkout
 TIERS = """
 errors format_keys literals regex_faults schema toml_places
 assets definitions documents durations format_schema frame jsonl logical_lines masking rotation span stamps wording
-members stored
+members stated stored
 decode encodings spill tarfiles zipfiles
 magic
 archives arrange
@@ -40,12 +40,13 @@ blowup draft_text found_formats guess notes rivals
 prove
 corrected derived drafting queries
 database
-accounts investigations
+accounts investigations reading_only
 case mutants
-clock_ids clocks.* copies
+clock_ids clocks.* copies influences
 classify
 rule_bench
 rule_cases
+own_rules
 analyze
 lookup summary verify
 clock_words dossier
@@ -62,6 +63,7 @@ FENCES = {
     "click": {"cli", "commands.*"},
     "duckdb": {
         "accounts",
+        *("influences", "own_rules"),
         *("answers", "case", "classify", "clocks.*", "commands.*", "database"),
         *(
             "dossier",

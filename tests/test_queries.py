@@ -17,7 +17,7 @@ FULLEST = [
     for cases in rule_cases.load(QUERIES).values()
 ]
 # Views that hold what we know beforehand, whatever the case.
-CONSTANTS = {"named_causes"}
+CONSTANTS = {"settings", "named_causes"}
 LAYERS = {"model", "harness", "quota", "client"}
 
 

@@ -6,7 +6,8 @@
 WITH rated AS (
     SELECT
         progress.*,
-        progress.waiting > 0 OR progress.kv_cache_pct > 95 AS crowded,
+        progress.waiting > 0
+        OR progress.kv_cache_pct > threshold('kv_cache_full_pct') AS crowded,
         progress.speed / nullif(
             median(progress.speed) OVER (PARTITION BY progress.engine), 0
         ) AS pace
@@ -22,7 +23,7 @@ flagged AS (
         heated.evidence AS heat_evidence,
         coalesce(
             rated.crowded
-            OR rated.pace < 0.5
+            OR rated.pace < threshold('engine_pace')
             -- Less will do while its GPU is throttled.
             OR (rated.pace < 0.8 AND heated.event_id IS NOT NULL),
             FALSE
@@ -47,7 +48,9 @@ waits AS (
         failures.ts_end,
         failures.ts_error_us
     FROM failures
-    WHERE failures.status IN (408, 504) AND failures.duration_ms >= 10000
+    WHERE
+        failures.status IN (408, 504)
+        AND failures.duration_ms >= 1000 * threshold('slow_s')
 ),
 
 runs AS (

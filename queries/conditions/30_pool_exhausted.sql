@@ -46,7 +46,8 @@ shown AS (
             )
             AND (
                 empty_pools.clock_status = 'untied'
-                OR abs(date_diff('second', denials.ts, empty_pools.ts)) <= 300
+                OR abs(date_diff('second', denials.ts, empty_pools.ts))
+                <= threshold('balance_fresh_s')
             )
 ),
 

@@ -102,7 +102,8 @@ needed AS (
                     WHERE
                         balances.user_id = facts.user_id
                         AND balances.fresh
-                        AND abs(date_diff('second', balances.ts, facts.ts_end)) <= 300
+                        AND abs(date_diff('second', balances.ts, facts.ts_end))
+                        <= threshold('balance_fresh_s')
                 )
                 THEN
                     'quota: no fresh balance of ' || coalesce(facts.user_id, 'its user')

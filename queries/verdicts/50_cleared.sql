@@ -20,10 +20,11 @@ quota_facts AS (
     INNER JOIN balances
         ON
             balances.user_id = failures.user_id
-            AND balances.used_ratio < 0.99
+            AND balances.used_ratio < threshold('pool_empty')
             AND (
                 balances.clock_status = 'untied'
-                OR abs(date_diff('second', balances.ts, failures.ts_end)) <= 300
+                OR abs(date_diff('second', balances.ts, failures.ts_end))
+                <= threshold('balance_fresh_s')
             )
     GROUP BY failures.attempt_id
 )

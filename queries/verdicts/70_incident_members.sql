@@ -29,7 +29,7 @@ paused AS (
             PARTITION BY keyed.cause
             ORDER BY keyed.ts_start, keyed.attempt_id
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) > INTERVAL 5 MINUTE AS pause
+        ) > to_seconds(threshold('incident_pause_s')) AS pause
     FROM keyed
 ),
 

@@ -1,4 +1,4 @@
--- title: Limits that a configuration file or a record states
+-- title: Limits in force: what --config states, a configuration file, a record, or a default
 -- store: case
 WITH found AS (
     SELECT
@@ -40,7 +40,16 @@ WITH found AS (
 numbers AS (
     SELECT
         found.event_id,
-        found.key,
+        CASE found.key
+            WHEN 'rate_limit' THEN 'tokens_per_minute'
+            WHEN 'request_limit' THEN 'requests_per_minute'
+            WHEN 'burst_window' THEN 'burst_window_s'
+            WHEN 'burst_window_seconds' THEN 'burst_window_s'
+            WHEN 'quota_grace_period' THEN 'quota_grace_period_s'
+            ELSE found.key
+        END AS key,
+        -- Where a file has two names for one thing, the one that is usual.
+        found.key IN ('rate_limit', 'burst_window_seconds') AS usual,
         found.stated,
         try_cast(
             replace(
@@ -48,13 +57,34 @@ numbers AS (
             ) AS DOUBLE
         ) AS number
     FROM found
+),
+
+logged AS (
+    SELECT
+        numbers.key,
+        -- A configuration file before what a record mentions; then the last word.
+        arg_max(
+            numbers.number, (numbers.stated, numbers.usual, numbers.event_id)
+        ) AS number,
+        arg_max(
+            numbers.event_id, (numbers.stated, numbers.usual, numbers.event_id)
+        ) AS event_id
+    FROM numbers
+    WHERE numbers.number IS NOT NULL
+    GROUP BY numbers.key
 )
 
+-- The user's word before what is logged, and that before a default.
 SELECT
-    numbers.key,
-    -- A configuration file before what a record mentions; then the last word.
-    arg_max(numbers.number, (numbers.stated, numbers.event_id)) AS number,
-    arg_max(numbers.event_id, (numbers.stated, numbers.event_id)) AS event_id
-FROM numbers
-WHERE numbers.number IS NOT NULL
-GROUP BY numbers.key
+    coalesce(limits.key, logged.key) AS key,
+    CASE
+        WHEN limits.given THEN limits.number
+        ELSE coalesce(logged.number, limits.number)
+    END AS number,
+    CASE WHEN limits.given THEN NULL ELSE logged.event_id END AS event_id,
+    CASE
+        WHEN limits.given OR logged.event_id IS NULL THEN limits.place
+        ELSE 'logged'
+    END AS place
+FROM logged
+FULL JOIN limits ON logged.key = limits.key

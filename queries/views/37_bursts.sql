@@ -2,20 +2,11 @@
 -- store: table
 WITH limits AS (
     SELECT
-        coalesce(
-            (SELECT settings.number FROM settings WHERE settings.key = 'burst_limit'),
-            100
-        ) AS burst_limit,
-        coalesce(
-            (
-                SELECT settings.number
-                FROM settings
-                WHERE settings.key IN ('burst_window_seconds', 'burst_window')
-                ORDER BY settings.key DESC
-                LIMIT 1
-            ),
-            5
-        ) AS window_s
+        most.number AS burst_limit,
+        span.number AS window_s
+    FROM settings AS most
+    INNER JOIN settings AS span ON span.key = 'burst_window_s'
+    WHERE most.key = 'burst_limit'
 ),
 
 theirs AS (

@@ -146,7 +146,7 @@ SELECT
     combined.used_ratio,
     combined.last_updated,
     combined.last_updated
-    BETWEEN combined.ts_raw - INTERVAL 5 MINUTE
+    BETWEEN combined.ts_raw - to_seconds(threshold('balance_fresh_s'))
     AND combined.ts_raw + INTERVAL 5 SECOND AS fresh
 FROM combined
 WHERE combined.used_ratio IS NOT NULL

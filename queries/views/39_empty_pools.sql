@@ -12,4 +12,4 @@ SELECT
     balances.level_id,
     balances.used_ratio
 FROM balances
-WHERE balances.used_ratio > 0.99 AND balances.fresh
+WHERE balances.used_ratio > threshold('pool_empty') AND balances.fresh

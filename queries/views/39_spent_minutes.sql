@@ -3,9 +3,7 @@
 WITH budget AS (
     SELECT settings.number AS tokens
     FROM settings
-    WHERE settings.key IN ('rate_limit', 'tokens_per_minute')
-    ORDER BY settings.key
-    LIMIT 1
+    WHERE settings.key = 'tokens_per_minute'
 ),
 
 -- The ledger's word, else the gateway's; when is what the edge says, by id.

@@ -1,15 +1,9 @@
 -- title: Quota refusals while reservations wait for reclamation and none is in use
 -- store: table
 WITH grace AS (
-    SELECT
-        coalesce(
-            (
-                SELECT settings.number
-                FROM settings
-                WHERE settings.key = 'quota_grace_period'
-            ),
-            30
-        ) AS seconds
+    SELECT settings.number AS seconds
+    FROM settings
+    WHERE settings.key = 'quota_grace_period_s'
 ),
 
 holds AS (

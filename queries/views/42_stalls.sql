@@ -17,7 +17,7 @@ WITH waits AS (
     FROM failures
     WHERE
         failures.status IN (408, 499, 504)
-        AND failures.duration_ms >= 10000
+        AND failures.duration_ms >= 1000 * threshold('slow_s')
         AND failures.forwarded
 ),
 

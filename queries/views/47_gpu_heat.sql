@@ -14,11 +14,11 @@ judged AS (
         rated.*,
         rated.throttled
         OR (
-            rated.temp_c > 85
+            rated.temp_c > threshold('gpu_hot_c')
             AND (
                 (rated.power_w IS NULL AND rated.sm_mhz IS NULL)
-                OR rated.power_w < 0.8 * rated.most_w
-                OR rated.sm_mhz < 0.8 * rated.most_mhz
+                OR rated.power_w < threshold('gpu_throttled') * rated.most_w
+                OR rated.sm_mhz < threshold('gpu_throttled') * rated.most_mhz
             )
         ) AS hot
     FROM rated

@@ -24,7 +24,9 @@ from faultlayer import (
 from faultlayer.case import Case, CaseWriter
 from faultlayer.classify import Classifier
 from faultlayer.clocks.wishes import Wishes
+from faultlayer.own_rules import Own
 from faultlayer.parse import Definitions, Detection, ParseOptions, SourceResult
+from faultlayer.stated import Stated
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -70,6 +72,8 @@ class AnalyzeOptions:
     definitions: Definitions | None = None
     limits: find.Limits | None = None
     clocks: Wishes | None = None
+    stated: Stated | None = None
+    rules: Own | None = None
 
 
 def analyze(
@@ -108,9 +112,12 @@ def analyze(
                 _timing(definitions),
                 writer.spill,
                 options.clocks,
+                options.stated,
+                options.rules.queries if options.rules else (),
             )
             classifier.run(progress.step)
             assumed = classifier.assumed()
+            values = classifier.values()
         finally:
             con.close()
         progress.step("writing")
@@ -121,11 +128,21 @@ def analyze(
                 "skipped": [list(item) for item in found.skipped],
                 "lost": [list(item) for item in found.lost],
                 "assumed": assumed,
+                "values": values,
+                "layers": _layers(options.stated),
+                "replaced": options.rules.replaced if options.rules else [],
                 "clock_checks": classifier.checks,
-                "definitions": assets.hashes() | _own(options.definitions),
+                "definitions": assets.hashes()
+                | _own(options.definitions)
+                | (options.rules.hashes if options.rules else {}),
             },
             files={s.source_id: s.archive or s.file for s in sources if s.file},
         )
+
+
+def _layers(stated: Stated | None) -> dict[str, list[str]]:
+    """Give the layers that a user set: layer and place by pattern of causes."""
+    return {glob: list(said) for glob, said in (stated or Stated()).layers.items()}
 
 
 def _own(definitions: Definitions | None) -> dict[str, str]:

@@ -1,19 +1,21 @@
 """From events to verdicts: runs the SQL of `queries/` over a case under construction."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from faultlayer import database, queries, schema
+from faultlayer import database, influences, queries, schema
 from faultlayer.clocks import tie
 from faultlayer.clocks.wishes import Wishes
 from faultlayer.queries import Query
+from faultlayer.stated import Stated
 
 #: Views numbered below this read events as logged; those above, corrected ones.
 CORRECTED = 10
@@ -78,7 +80,7 @@ INSERT INTO findings
 SELECT
     attempt_id,
     $rule,
-    split_part(cause, '.', 1),
+    layer_of(cause),
     cause,
     $role,
     -- What is the attempt's by its exchange alone does not bear its id.
@@ -107,7 +109,7 @@ INSERT INTO conditions
 SELECT
     (SELECT count(*) FROM conditions)
     + row_number() OVER (ORDER BY ts_start, scope_kind, scope, cause, evidence),
-    split_part(cause, '.', 1),
+    layer_of(cause),
     cause,
     role,
     scope_kind,
@@ -127,16 +129,6 @@ _ASSUMED = """
 SELECT 'clock ' || clock_id || ': ' || method
 FROM clocks
 WHERE status = 'weak'
-UNION ALL
-SELECT 'burst limit 100 requests in 5 s, since no configuration says'
-WHERE
-    EXISTS (SELECT 1 FROM findings WHERE rule = 'burst_limit_window')
-    AND NOT EXISTS (SELECT 1 FROM settings WHERE key = 'burst_limit')
-UNION ALL
-SELECT 'quota grace period 30 s, since no configuration says'
-WHERE
-    EXISTS (SELECT 1 FROM findings WHERE rule = 'reclamation_lag')
-    AND NOT EXISTS (SELECT 1 FROM settings WHERE key = 'quota_grace_period')
 """
 
 
@@ -156,6 +148,8 @@ class Classifier:
         timing: pa.Table | None,
         spill: Path | None = None,
         wishes: Wishes | None = None,
+        stated: Stated | None = None,
+        own: Sequence[Query] = (),
     ) -> None:
         self._con = con
         self._spill = spill or case_dir
@@ -164,9 +158,19 @@ class Classifier:
         self._wishes = wishes or Wishes()
         self.checks: list[dict[str, str | int]] = []
         self._views = queries.load(definitions, "views")
-        self._conditions = queries.load(definitions, "conditions")
-        self._rules = queries.load(definitions, "rules")
+        self._conditions = queries.among(
+            queries.load(definitions, "conditions"),
+            (query for query in own if query.group == "conditions"),
+        )
+        self._rules = queries.among(
+            queries.load(definitions, "rules"),
+            (query for query in own if query.group == "rules"),
+        )
         self._verdicts = queries.load(definitions, "verdicts")
+        self._stated = stated or Stated()
+        con.execute(f"CREATE OR REPLACE TEMP TABLE limits AS {self._stated.limits()}")
+        for statement in self._stated.macros():
+            con.execute(statement)
         for macro in queries.load(definitions, "macros"):
             con.execute(
                 macro.statement.replace("CREATE MACRO", "CREATE OR REPLACE TEMP MACRO")
@@ -210,6 +214,11 @@ class Classifier:
         """Say what had to be assumed and had a part in a verdict."""
         rows = self._con.execute(_ASSUMED).fetchall()
         return [str(row[0]) for row in rows]
+
+    def values(self) -> list[dict[str, Any]]:
+        """List the numbers that had a part in verdicts, and those that the user stated."""
+        judges = [*self._conditions, *self._rules]
+        return influences.used(self._con, self._stated, self._views, judges)
 
     def correlate(self, *, in_memory: bool = False) -> None:
         """Make the views over corrected events, up to the failed attempts.

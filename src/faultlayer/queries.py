@@ -1,7 +1,7 @@
 """The SQL definitions: one file each, a header of `-- key: value` lines and a SELECT."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -20,17 +20,19 @@ Group = Literal[
     "investigations",
 ]
 
+_RULE = frozenset({"title", "layer", "cause", "role", "precedence", "known gaps"})
+
 #: Keys that a header may have, and those that it must have.
 KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
     "macros": (frozenset({"title"}), frozenset({"title"})),
     "views": (frozenset({"title", "store", "keep"}), frozenset({"title"})),
     "conditions": (
-        frozenset({"title", "layer", "cause", "known gaps"}),
+        frozenset({"title", "layer", "cause", "known gaps", "replaces"}),
         frozenset({"title", "layer", "cause"}),
     ),
     "rules": (
-        frozenset({"title", "layer", "cause", "role", "precedence", "known gaps"}),
-        frozenset({"title", "layer", "cause", "role", "precedence", "known gaps"}),
+        _RULE | {"replaces"},
+        _RULE,
     ),
     "verdicts": (frozenset({"title", "store"}), frozenset({"title"})),
     "checks": (frozenset({"title"}), frozenset({"title"})),
@@ -127,7 +129,9 @@ def _loaded(
     problems: list[str] = []
     for path, entry in files:
         try:
-            query, wrong = _read(group, path, entry)
+            query, wrong = read(
+                group, path, entry.name, entry.read_text(encoding="utf-8")
+            )
         except (OSError, UnicodeDecodeError) as error:
             problems.append(f"{path}: cannot be read: {error}")
             continue
@@ -174,9 +178,12 @@ def _files(folder: Traversable, prefix: str) -> list[tuple[str, Traversable]]:
     return found
 
 
-def _read(group: Group, path: str, entry: Traversable) -> tuple[Query, list[str]]:
+def read(group: Group, path: str, file: str, text: str) -> tuple[Query, list[str]]:
+    """Read one definition: `path` is what messages call it, `file` its file name.
+
+    Gives it with all that is wrong with it, `path:line: what`.
+    """
     problems: list[str] = []
-    text = entry.read_text(encoding="utf-8")
     header: dict[str, str] = {}
     lines = text.splitlines()
     used = 0
@@ -199,10 +206,10 @@ def _read(group: Group, path: str, entry: Traversable) -> tuple[Query, list[str]
         f"{path}:1: header lacks {missing}"
         for missing in sorted(KEYS[group][1] - header.keys())
     )
-    match = _FILE.fullmatch(entry.name)
+    match = _FILE.fullmatch(file)
     if not match:
         problems.append(f"{path}:1: a file name is [NN_]lower_case_words.sql")
-    name = match[2] if match else entry.name
+    name = match[2] if match else file
     order = int(match[1] or 0) if match else 0
     while used < len(lines) and not lines[used].strip():
         used += 1
@@ -217,3 +224,13 @@ def _is_key(key: str, group: Group) -> bool:
     if word in _NAMED:
         return word in KEYS[group][0] and bool(name)
     return key in KEYS[group][0]
+
+
+def among(builtin: Sequence[Query], own: Iterable[Query]) -> list[Query]:
+    """Put a user's definitions of one group behind the built-in ones.
+
+    What one of them replaces is left out.
+    """
+    added = sorted(own, key=lambda query: (query.order, query.path))
+    gone = {query.header.get("replaces") for query in added}
+    return [*(query for query in builtin if query.name not in gone), *added]

@@ -140,6 +140,31 @@ def _evidence(values: Values) -> Iterator[str]:
     if values["assumed"]:
         yield from ("", "## Assumed", "")
         yield from (f"- {_text(item)}" for item in values["assumed"])
+    yield from _values(values)
+
+
+def _values(values: Values) -> Iterator[str]:
+    """List the numbers that verdicts rest on, and who says them."""
+    if not values["values"] and not values["layers"]:
+        return
+    yield from ("", "## Limits, thresholds and targets", "")
+    yield from _table(
+        ("what", "value", "said by", "meaning", "failed attempts"),
+        [
+            (
+                f"{one['section']}.{one['name']}",
+                one["shown"],
+                one["source"],
+                one["title"],
+                wording.count(one["attempts"]),
+            )
+            for one in values["values"]
+        ],
+    )
+    yield from (
+        f"\n{_text(glob)} counts to {layer}, says {place}."
+        for glob, (layer, place) in values["layers"].items()
+    )
 
 
 def _clocks(values: Values) -> Iterator[str]:

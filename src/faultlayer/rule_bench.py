@@ -3,7 +3,7 @@
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib.resources.abc import Traversable
@@ -16,6 +16,7 @@ import pyarrow as pa
 from faultlayer import corrected, database, schema
 from faultlayer.classify import CORRECTED, Classifier
 from faultlayer.errors import DefinitionError, Location
+from faultlayer.queries import Query
 
 #: Second 0 of every case.
 START = datetime(2026, 6, 15, 12, 0, 0)  # noqa: DTZ001 - cases hold UTC without a zone
@@ -118,18 +119,24 @@ def _words(text: str) -> frozenset[str]:
 class Prepared:
     """A case on a connection of its own; what a statement reads is made for it.
 
-    With a `seed` the records are in another order. Raises DefinitionError for records
+    With a `seed` the records are in another order; `own` are a user's rules and
+    conditions, beside those of `definitions`. Raises DefinitionError for records
     that no table can hold; asking raises duckdb.Error for a query that does not run.
     """
 
     def __init__(
-        self, case: RuleCase, definitions: Traversable, *, seed: int | None = None
+        self,
+        case: RuleCase,
+        definitions: Traversable,
+        *,
+        seed: int | None = None,
+        own: Sequence[Query] = (),
     ) -> None:
         self.case = case
         self.con = database.connect(threads=1)
         self.con.execute("PRAGMA disable_optimizer")  # longer than such tables repay
         _tables(self.con, case, seed)
-        self._stages = _Stages(self.con, Path(), definitions, None)
+        self._stages = _Stages(self.con, Path(), definitions, None, own=own)
         self._judged = False
 
     def fired(self, statement: str) -> dict[str, str]:

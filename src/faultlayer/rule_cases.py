@@ -29,13 +29,10 @@ def load(root: Traversable) -> dict[str, list[RuleCase]]:
         if folder in {"conditions", "verdicts"}:
             subject = f"{folder}/{subject}"
         try:
-            found.setdefault(subject, []).extend(_read(subject, path, entry))
-        except tomllib.TOMLDecodeError as error:
-            problems.append(f"{path}: {error}")
-        except KeyError as error:
-            problems.append(f"{path}: {error} is missing")
-        except (TypeError, ValueError, AttributeError) as error:
-            problems.append(f"{path}: {error}")
+            cases = read(subject, path, entry.read_text(encoding="utf-8"))
+            found.setdefault(subject, []).extend(cases)
+        except DefinitionError as error:
+            problems.append(str(error))
     if problems:
         raise DefinitionError("\n".join(problems), hint=_HINT)
     return found
@@ -162,8 +159,19 @@ def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]
                 yield path, entry
 
 
-def _read(subject: str, path: str, entry: Traversable) -> Iterator[RuleCase]:
-    text = entry.read_text(encoding="utf-8")
+def read(subject: str, path: str, text: str) -> list[RuleCase]:
+    """Read the cases of one file; raises DefinitionError."""
+    try:
+        return list(_read(subject, path, text))
+    except tomllib.TOMLDecodeError as error:
+        raise DefinitionError(f"{path}: {error}") from error
+    except KeyError as error:
+        raise DefinitionError(f"{path}: {error} is missing") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise DefinitionError(f"{path}: {error}") from error
+
+
+def _read(subject: str, path: str, text: str) -> Iterator[RuleCase]:
     data = tomllib.loads(text)
     lines = [
         number

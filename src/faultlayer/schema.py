@@ -237,9 +237,10 @@ INCIDENTS = _columns(
 )
 
 SETTINGS = _columns(
-    ("key", _TEXT, "name of the setting, as the configuration spells it"),
+    ("key", _TEXT, "name of the setting; those of docs/configuration.md as there"),
     ("number", pa.float64(), "what it is set to, in the setting's own unit"),
-    ("event_id", pa.int64(), "record that states it"),
+    ("event_id", pa.int64(), "record that states it; NULL = --config, or a default"),
+    ("place", _TEXT, "logged, default, or file and line of what --config names"),
 )
 
 BALANCES = _columns(
@@ -256,7 +257,7 @@ BALANCES = _columns(
     ("pool_limit", pa.float64(), "what the pool may use, in the ledger's unit"),
     ("used_ratio", pa.float64(), "used share of the pool, 1 = all of it"),
     ("last_updated", _TS, "when the balance was worked out, as logged"),
-    ("fresh", pa.bool_(), "worked out within 5 minutes of the snapshot"),
+    ("fresh", pa.bool_(), "worked out so shortly before that it tells of the pool"),
 )
 
 MISMATCHES = _columns(

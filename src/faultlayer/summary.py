@@ -25,6 +25,12 @@ def gather(case: Case) -> Values:
             "case": str(case.path),
             "conservation": conservation,
             "assumed": case.manifest.get("assumed", []),
+            "values": [_fitted(one) for one in case.manifest.get("values", [])],
+            "layers": {
+                glob: _fit(said)
+                for glob, said in case.manifest.get("layers", {}).items()
+            },
+            "replaced": case.manifest.get("replaced", []),
             "lost": _passed(case, "lost"),
             "skipped": _passed(case, "skipped"),
             "sources": rows(con, _SOURCES),
@@ -49,6 +55,10 @@ def _passed(case: Case, key: str) -> list[Values]:
         {"path": _fit(path), "reason": _fit(reason)}
         for path, reason in case.manifest.get(key, [])
     ]
+
+
+def _fitted(values: Values) -> Values:
+    return {key: _fit(value) for key, value in values.items()}
 
 
 def _short(con: duckdb.DuckDBPyConnection, request_id: str, attempts: int) -> str:

@@ -42,6 +42,9 @@ def screen(
     yield from _clocks(values, width, full=full)
     for assumed in values["assumed"]:
         yield from labelled("assumed", assumed.split(" "), width, " ")
+    for label, parts in (("default", defaults(values)), ("told", told(values))):
+        if parts:
+            yield from labelled(label, parts, width, " · ")
     yield line()
     yield from _how_many(values, width)
     if values["causes"]:
@@ -53,6 +56,31 @@ def screen(
     yield from _others(values, width, full=full)
     yield line()
     yield from _next(values, width)
+
+
+def defaults(values: Values) -> list[str]:
+    """Name the defaults that had a part in a verdict: `slow_s 10 s`."""
+    return [
+        f"{one['name']} {one['shown']}"
+        for one in values["values"]
+        if one["source"] == "default"
+    ]
+
+
+def told(values: Values) -> list[str]:
+    """Name what a configuration file of ours says, with file and line."""
+    given = [
+        f"{'target of ' if one['section'] == 'targets' else ''}{one['name']}"
+        f" {one['shown']} ({one['source']})"
+        for one in values["values"]
+        if one["told"]
+    ]
+    layers = [
+        f"{glob} is of {layer} ({place})"
+        for glob, (layer, place) in values["layers"].items()
+    ]
+    replaced = [f"rule {name} is replaced" for name in values["replaced"]]
+    return given + layers + replaced
 
 
 def _day(values: Values) -> date | None:

@@ -11,7 +11,8 @@ SELECT
     refusals.ts_start AS ts,
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,
-    [refusals.attempt_id, settings.event_id] AS evidence,
+    -- Of a limit that --config states there is no record.
+    list_sort(list_distinct([refusals.attempt_id, settings.event_id])) AS evidence,
     'refused before forwarding, up to ' || refusals.most_in_flight || ' of '
     || settings.number::BIGINT || ' allowed in flight' AS because
 FROM refusals

@@ -30,7 +30,7 @@ INNER JOIN conditions
         )
 WHERE
     failures.status IN (408, 499, 504)
-    AND failures.duration_ms >= 10000
+    AND failures.duration_ms >= 1000 * threshold('slow_s')
     AND NOT EXISTS (
         SELECT 1
         FROM own

@@ -13,8 +13,11 @@ SELECT
     FALSE AS clock_sensitive,
     [failures.attempt_id] AS evidence,
     '504 after ' || round(failures.duration_ms / 1000, 1) || ' s at the upstream'
-        AS because
+    || coalesce(
+        ', which waits for it ' || settings.number::BIGINT || ' s', ''
+    ) AS because
 FROM failures
+LEFT JOIN settings ON settings.key = 'upstream_timeout_s'
 WHERE
     failures.status = 504
     AND failures.tried_upstream

@@ -32,7 +32,7 @@ INNER JOIN conditions
         )
 WHERE
     failures.status IN (408, 504)
-    AND failures.duration_ms >= 10000
+    AND failures.duration_ms >= 1000 * threshold('slow_s')
     AND failures.forwarded
     -- It got there, as far as the engines tell.
     AND (

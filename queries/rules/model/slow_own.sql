@@ -19,7 +19,7 @@ FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
 WHERE
     failures.status IN (408, 504)
-    AND failures.duration_ms >= 10000
+    AND failures.duration_ms >= 1000 * threshold('slow_s')
     AND own.kind = 'request_finished'
     AND of_engine(own.layer, own.component)
     AND own.clock_status <> 'untied'

@@ -7,13 +7,6 @@ from typing import Any, Final
 from faultlayer.errors import UsageError
 from faultlayer.members import Limits
 
-#: Keys of the file, with their types.
-KEYS: Final[dict[str, type | tuple[type, ...]]] = {
-    "max-unpacked": str,
-    "max-ratio": (int, float),
-    "max-members": int,
-    "max-depth": int,
-}
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?) *([kMGT]?)(i?)B?", re.IGNORECASE)
 _UNITS: Final = ("", "k", "m", "g", "t")
 

@@ -1,33 +1,22 @@
 """The options of `analyze`, from the command line and a file, and its exit code."""
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from faultlayer import wording
+from faultlayer import own_rules, stated, wording
 from faultlayer.clocks import wishes
 from faultlayer.clocks.wishes import Wishes
-from faultlayer.commands import _limits
+from faultlayer.commands import _config, _limits
 from faultlayer.detect import Definitions
-from faultlayer.errors import DefinitionError, Location, UsageError
+from faultlayer.errors import UsageError
 from faultlayer.members import Limits
+from faultlayer.stated import Stated
 from faultlayer.summary import Values
 
-_LAYERS = ("model", "harness", "quota", "client", "undetermined")
-_KEYS: dict[str, type | tuple[type, ...]] = {
-    "case": str,
-    "formats": str,
-    "source": dict,
-    "clock": dict,
-    "reference": str,
-    "workers": int,
-    "memory": str,
-    "strict": bool,
-    "fail-on": (str, list),
-    **_limits.KEYS,
-}
+_LAYERS = (*stated.LAYERS, "undetermined")
 _BROKEN = 1
 _INCOMPLETE = 3
 _MET = 4
@@ -47,6 +36,8 @@ class Options:
     fail_on: tuple[str, ...]
     quiet: bool
     limits: Limits
+    stated: Stated
+    rules: own_rules.Own | None
 
     def definitions(self) -> Definitions | None:
         """Give the built-in definitions and the user's, or None when he has none.
@@ -60,24 +51,35 @@ class Options:
 
         return _own_formats.proved(self.formats, parse.load_definitions())
 
+    def proved_rules(self) -> own_rules.Own | None:
+        """Give the user's rules, all of them proved, or None when he has none.
+
+        Raises `DefinitionError` for what is wrong with them.
+        """
+        if self.rules is not None:
+            own_rules.prove(self.rules)
+        return self.rules
+
 
 def read(given: Mapping[str, Any]) -> Options:
     """Join the command line with the file that `--config` names."""
-    file = _file(given["config"]) if given["config"] else {}
+    found = _config.read(given["config"]) if given["config"] else _config.Config()
+    file = found.options
     case = given["case"]
     if "case" in file and str(case) == "faultlayer-case":
-        case = given["config"].parent / file["case"]
-    own = given["formats"]
-    if own is None and "formats" in file:
-        own = given["config"].parent / file["formats"]
+        case = found.folder / file["case"]
     fail_on = file.get("fail-on", [])
     fail_on = [fail_on] if isinstance(fail_on, str) else fail_on
+    rules = _beside(given, found, "rules")
+    own = own_rules.read(rules) if rules is not None else None
+    causes = stated.causes(own.texts if own else ())
+    found.settle(causes)
     return Options(
         case=case,
-        formats=own,
+        formats=_beside(given, found, "formats"),
         overrides=(
             *(_override(text) for text in given["overrides"]),
-            *((str(glob), str(name)) for glob, name in file.get("source", {}).items()),
+            *file.get("source", {}).items(),
         ),
         clocks=wishes.read(
             (
@@ -89,10 +91,22 @@ def read(given: Mapping[str, Any]) -> Options:
         workers=given["workers"] or file.get("workers"),
         memory=given["memory"] or file.get("memory"),
         strict=given["strict"] or file.get("strict", False),
-        fail_on=tuple(_condition(text) for text in (*given["fail_on"], *fail_on)),
+        fail_on=tuple(
+            _condition(text, causes) for text in (*given["fail_on"], *fail_on)
+        ),
         quiet=given["quiet"],
         limits=_limits.read(given, file),
+        stated=found.stated,
+        rules=own,
     )
+
+
+def _beside(given: Mapping[str, Any], found: _config.Config, name: str) -> Path | None:
+    """Give a path of the command line, else one of the file, seen from where it lies."""
+    path: Path | None = given[name]
+    if path is None and name in found.options:
+        path = found.folder / found.options[name]
+    return path
 
 
 def outcome(values: Values, options: Options) -> tuple[int, list[str]]:
@@ -150,13 +164,15 @@ def _met(values: Values, wanted: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _condition(text: str) -> str:
-    layer, _, name = text.partition(".")
-    if text == "any" or (layer in _LAYERS and (name or "." not in text)):
+def _condition(text: str, causes: Collection[str]) -> str:
+    if text == "any" or text in _LAYERS or text in causes:
         return text
+    near = get_close_matches(text, [*_LAYERS, *sorted(causes)], 1)
     raise UsageError(
         f"--fail-on does not know {text!r}",
-        hint=f"any, one of {', '.join(_LAYERS)}, or a cause such as model.cuda_oom",
+        hint=f"did you mean {near[0]}?"
+        if near
+        else f"any, one of {', '.join(_LAYERS)}, or a cause such as model.cuda_oom",
     )
 
 
@@ -168,24 +184,3 @@ def _override(text: str) -> tuple[str, str]:
             hint="for example --source '*/gw.log=harness_app'",
         )
     return glob, name
-
-
-def _file(path: Path) -> dict[str, Any]:
-    try:
-        whole = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DefinitionError(
-            f"no valid TOML: {error}", at=Location(str(path))
-        ) from error
-    for key, value in whole.items():
-        wanted = _KEYS.get(key)
-        if wanted is None or not isinstance(value, wanted):
-            known = ", ".join(_KEYS)
-            raise DefinitionError(
-                f"unknown key {key!r}" if wanted is None else f"{key} has a wrong type",
-                at=Location(str(path)),
-                hint=f"known keys: {known}",
-            )
-    return whole

@@ -29,6 +29,12 @@ import click
     help="A format of your own, or a folder of them; asked before the built-in ones.",
 )
 @click.option(
+    "--rules",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A rule of your own, or a folder of them, each with its cases.",
+)
+@click.option(
     "--clock",
     "clocks",
     multiple=True,
@@ -73,7 +79,7 @@ import click
 @click.option(
     "--config",
     type=click.Path(path_type=Path),
-    help="TOML file with these options as keys; the command line wins.",
+    help="TOML file with options, limits, thresholds and targets of your stack.",
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 @click.option("--format", "kind", type=click.Choice(["text", "json"]), default="text")
@@ -109,6 +115,8 @@ def command(paths: tuple[str, ...], *, kind: str, **given: Any) -> None:
                 command=" ".join(["faultlayer", *sys.argv[1:]]),
                 limits=options.limits,
                 definitions=options.definitions(),
+                stated=options.stated,
+                rules=options.proved_rules(),
             ),
             bar,
         )

@@ -1,5 +1,7 @@
 """`faultlayer rules`: the SQL that decides, listed, shown and tested."""
 
+from pathlib import Path
+
 import click
 
 
@@ -82,14 +84,21 @@ def show(name: str) -> None:
 
 
 @command.command("test")
-def test() -> None:
-    """Run every rule over its cases; exit code 7 and a list when one is wrong.
+@click.argument("path", type=click.Path(path_type=Path), required=False)
+def test(path: Path | None) -> None:
+    """Run rules over their cases; exit code 7 and a list when one is wrong.
 
-    Example: faultlayer rules test
+    Without PATH the built-in ones, else your own: a .sql file with a .toml of cases of
+    its name, or a folder of them.
+
+    Example: faultlayer rules test our_rules/
     """
     from faultlayer import assets, queries, rule_cases
     from faultlayer.errors import DefinitionError
 
+    if path is not None:
+        _test_own(path)
+        return
     root = assets.builtin("queries")
     wrong = list(rule_cases.problems(root))
     for problem in wrong:
@@ -103,3 +112,24 @@ def test() -> None:
     rules = len(queries.load(root, "rules")) + len(queries.load(root, "conditions"))
     cases = sum(len(found) for found in rule_cases.load(root).values())
     click.echo(f"{rules} rules and conditions, {cases} cases, no problem")
+
+
+def _test_own(path: Path) -> None:
+    from faultlayer import own_rules
+    from faultlayer.errors import DefinitionError
+    from faultlayer.masking import safe
+
+    own = own_rules.read(path)
+    wrong = own_rules.problems_of(own)
+    for problem in wrong:
+        click.echo(safe(problem))
+    if wrong:
+        noun = "problem" if len(wrong) == 1 else "problems"
+        raise DefinitionError(
+            f"{len(wrong)} {noun} in the rules of {path}",
+            hint="queries/README.md describes rules and their cases",
+        )
+    cases = sum(len(found) for found in own.cases.values())
+    rules = len(own.queries)
+    noun = "rule or condition" if rules == 1 else "rules and conditions"
+    click.echo(f"{rules} {noun}, {cases} cases, no problem")
