@@ -19,6 +19,9 @@ SLACK_US = 2_000
 #: More shared requests than this are thinned out by a hash of the id.
 ENOUGH = 400_000
 
+#: Stamps of a finer clock than this need no other's for the ends of requests, us.
+FINE_US = 10_000
+
 Role = Literal["access", "inner"]
 
 # Two logs of one server may tell of the same exchange; then the finer stamp counts.
@@ -64,18 +67,24 @@ GROUP BY request_id
 HAVING count(*) > 1
 """
 
+_ARRIVALS = """(
+    'request_accepted', 'request_forwarded', 'request_received', 'request_added'
+)"""
+
 # A record follows the start of its request; most kinds also precede its end. What a
 # gateway writes when it has finished may come after the edge has given up. Each bound
 # holds at the moment of the reference that is nearest to the record. Records that lie
-# further apart than their request lasted are of several that share the id.
-_INNER = """
+# further apart than their request lasted are of several that share the id; where most
+# are, the last ones are written late, and only arrivals precede the end.
+_INNER = f"""
 WITH mine AS (
     SELECT
         parsed.request_id,
         parsed.kind,
         epoch_us(parsed.ts_raw) AS ts,
         parsed.ts_precision_us AS precision,
-        timing.timing = 'before_end' AS before_end
+        timing.timing = 'before_end'
+        AND (NOT $late OR parsed.kind IN {_ARRIVALS}) AS before_end
     FROM parsed
     INNER JOIN timing ON parsed.kind = timing.kind
     WHERE
@@ -90,27 +99,23 @@ shares AS (
         mine.request_id,
         any_value(spans.lo) AS lo,
         any_value(spans.hi) AS hi,
-        any_value(spans.status) AS status
-    FROM mine
-    INNER JOIN spans ON mine.request_id = spans.request_id
-    GROUP BY mine.request_id
-    HAVING
+        any_value(spans.status) AS status,
         coalesce(
             max(mine.ts) FILTER (WHERE mine.before_end)
             - min(mine.ts) FILTER (WHERE mine.before_end)
             <= any_value(spans.hi) - any_value(spans.lo)
             + max(mine.precision) + 2 * $slack,
             TRUE
-        )
+        ) AS fits
+    FROM mine
+    INNER JOIN spans ON mine.request_id = spans.request_id
+    GROUP BY mine.request_id
 )
 
 SELECT
     CASE
         WHEN
-            mine.kind IN (
-                'request_accepted', 'request_forwarded', 'request_received',
-                'request_added'
-            )
+            mine.kind IN {_ARRIVALS}
             THEN shares.lo
         ELSE coalesce(shares.hi, shares.lo)
     END AS near,
@@ -121,13 +126,11 @@ SELECT
             AND (
                 shares.status NOT IN (408, 499, 504)
                 OR shares.status IS NULL
-                OR mine.kind IN (
-                    'request_accepted', 'request_forwarded', 'request_received',
-                    'request_added'
-                )
+                OR mine.kind IN {_ARRIVALS}
             )
             THEN mine.ts - shares.hi - $slack
-    END AS lower
+    END AS lower,
+    shares.fits
 FROM mine
 INNER JOIN shares ON mine.request_id = shares.request_id
 """
@@ -138,7 +141,8 @@ SELECT
     coalesce(spans.hi, spans.lo) AS near,
     epoch_us(parsed.ts_raw) + parsed.ts_precision_us - spans.lo + $slack AS upper,
     epoch_us(parsed.ts_raw) - CAST(parsed.duration_ms * 1000 AS BIGINT)
-    - spans.hi - $slack AS lower
+    - spans.hi - $slack AS lower,
+    TRUE AS fits
 FROM parsed
 INNER JOIN spans ON parsed.request_id = spans.request_id
 WHERE
@@ -147,7 +151,8 @@ WHERE
     AND parsed.duration_ms IS NOT NULL
 """
 
-# What a tied clock adds: ids that the spans lack, and tighter ends for the others.
+# What a tied clock adds: ids that the spans lack and, where those are of a coarse clock,
+# tighter ends: a record that was written late would make them false.
 _REFINE = """
 CREATE OR REPLACE TEMP TABLE spans AS
 WITH added AS (
@@ -158,6 +163,9 @@ WITH added AS (
                 'request_accepted', 'request_received', 'request_added', 'access'
             )
         ) AS first,
+        min(epoch_us(parsed.ts_raw)) FILTER (
+            WHERE parsed.kind IN ('request_accepted', 'access')
+        ) AS begun,
         max(epoch_us(parsed.ts_raw) + parsed.ts_precision_us) FILTER (
             WHERE parsed.kind IN ('request_completed', 'access')
         ) AS last,
@@ -177,6 +185,7 @@ placed AS (
     SELECT
         added.request_id,
         added.duration,
+        $coarse AND added.first = added.begun AS tightens,
         (added.first - early.offset_us + early.slope * early.anchor)
         / (1 + early.slope) - early.above AS first,
         (added.last - late.offset_us + late.slope * late.anchor)
@@ -191,6 +200,7 @@ placed AS (
 moved AS (
     SELECT
         request_id,
+        tightens,
         CAST(floor(first) AS BIGINT) - coalesce(duration, 0) - $slack AS lo,
         CAST(ceil(last) AS BIGINT) + $slack AS hi
     FROM placed
@@ -200,8 +210,14 @@ moved AS (
 SELECT
     coalesce(spans.request_id, moved.request_id) AS request_id,
     hash(coalesce(spans.request_id, moved.request_id)) AS id_hash,
-    coalesce(greatest(spans.lo, moved.lo), spans.lo, moved.lo) AS lo,
-    coalesce(least(spans.hi, moved.hi), spans.hi, moved.hi) AS hi,
+    CASE
+        WHEN moved.tightens THEN greatest(spans.lo, moved.lo)
+        ELSE coalesce(spans.lo, moved.lo)
+    END AS lo,
+    CASE
+        WHEN $coarse THEN least(spans.hi, moved.hi)
+        ELSE coalesce(spans.hi, moved.hi)
+    END AS hi,
     spans.status
 FROM spans
 FULL JOIN moved ON spans.request_id = moved.request_id
@@ -218,6 +234,12 @@ WHERE
     clock_id <> $clock
     AND request_id IS NOT NULL
     AND hash(request_id) % $thin = 0
+"""
+
+_FINEST = """
+SELECT min(ts_precision_us)
+FROM parsed
+WHERE clock_id = $clock AND request_id IS NOT NULL
 """
 
 _SHARED = """
@@ -238,6 +260,7 @@ class Bounds:
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
         self._thin = 1
+        self._coarse = False
 
     def start(self, clock: str, role: Role, requests: int) -> None:
         """Take the spans from the reference clock, which knows so many requests."""
@@ -246,12 +269,20 @@ class Bounds:
         known = {"clock": clock, "thin": self._thin}
         self._con.execute(query, known)
         self._con.execute(_IDS, known)
+        finest = self._con.execute(_FINEST, {"clock": clock}).fetchone()
+        self._coarse = bool(finest and (finest[0] or 0) > FINE_US)
 
     def refine(self, clock: Clock) -> None:
         """Add what a tied clock knows of requests."""
         self._con.register("pieces", _pieces(clock.segments))
         self._con.execute(
-            _REFINE, {"clock": clock.clock_id, "thin": self._thin, "slack": SLACK_US}
+            _REFINE,
+            {
+                "clock": clock.clock_id,
+                "thin": self._thin,
+                "slack": SLACK_US,
+                "coarse": self._coarse,
+            },
         )
         self._con.unregister("pieces")
 
@@ -262,9 +293,15 @@ class Bounds:
     def of(self, clock: str, role: Role) -> tuple[OneSided, OneSided]:
         """Give the upper and lower bounds of a clock's offset, in microseconds."""
         query = _ACCESS if role == "access" else _INNER
-        found = self._con.execute(
-            query, {"clock": clock, "slack": SLACK_US}
-        ).fetchnumpy()
+        known: dict[str, Any] = {"clock": clock, "slack": SLACK_US}
+        if role == "inner":
+            known["late"] = False
+        found = self._con.execute(query, known).fetchnumpy()
+        fits = np.ma.getdata(found["fits"]).astype(bool)
+        if role == "inner" and 2 * fits.sum() < len(fits):
+            found = self._con.execute(query, known | {"late": True}).fetchnumpy()
+            fits = np.ma.getdata(found["fits"]).astype(bool)
+        found = {name: column[fits] for name, column in found.items()}
         near = np.ma.getdata(found["near"]).astype(np.float64)
         return _present(near, found["upper"]), _present(near, found["lower"])
 

@@ -18,6 +18,10 @@ UNSURE = 50e-6
 #: What a clock that did not keep to one line may stray from its parts, us.
 STRAY = 2_000.0
 
+#: What all records of a kind may be late by without a contradiction, us: half of it
+#: would move the point.
+LATE_US = 9_000.0
+
 #: Buckets at most: what is shorter than a day's part of these is one moment.
 MOST = 400
 
@@ -54,6 +58,7 @@ def measured(
         if len(again):
             base, found = turned, again
     point, low, high = _band(found, wander + _tilt(found))
+    low, high = min(low, point - LATE_US / 2), max(high, point + LATE_US / 2)
     if wander > WANDER:
         low, high = low - STRAY, high + STRAY
     anchor = float(found.centre[0] + found.centre[-1]) / 2
