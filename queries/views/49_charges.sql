@@ -85,16 +85,17 @@ outcomes AS (
     GROUP BY attempts.request_id
 ),
 
--- What the access record says that was used.
+-- What the access records of the request say that was used, one of them of this entry.
 told AS (
     SELECT
         entries.event_id,
-        access.quota_amount,
-        abs(access.quota_amount - entries.amount) <= 0.01 * entries.amount AS agrees
+        bool_or(abs(access.quota_amount - entries.amount) <= 0.01 * entries.amount)
+            AS agrees
     FROM entries
     INNER JOIN events AS access
         ON entries.request_id = access.request_id AND access.kind = 'access'
     WHERE access.quota_amount IS NOT NULL
+    GROUP BY entries.event_id
 ),
 
 -- The two need not speak of the same unit.

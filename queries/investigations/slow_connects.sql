@@ -1,0 +1,33 @@
+-- title: Upstreams that took more than 1 s to connect to (uct)
+-- topic: load
+-- answers: Is the network between harness and engines slow, or are the engines out of connections?
+-- param threshold_ms: number = 1000; only those that took longer, ms
+-- param top: integer = 50; how many of them
+-- column request_id: request
+-- column attempt: number of the attempt
+-- column ts_start: start of the attempt
+-- column user_id: user
+-- column model: model that was asked for
+-- column engine: engine that it was sent to
+-- column upstream: address of the upstream
+-- column status: status that the client was told
+-- column connect_ms: until the connection stood, ms
+-- column duration_ms: duration of the whole exchange, ms
+-- column cause: cause, when it failed
+SELECT
+    hops.request_id,
+    hops.attempt,
+    hops.ts_start,
+    hops.user_id,
+    hops.model,
+    hops.engine,
+    hops.upstream,
+    hops.status,
+    hops.connect_ms,
+    hops.duration_ms,
+    verdicts.cause
+FROM hops
+LEFT JOIN verdicts ON hops.attempt_id = verdicts.attempt_id
+WHERE hops.connect_ms > $threshold_ms
+ORDER BY hops.connect_ms DESC, hops.attempt_id ASC, hops.hop ASC
+LIMIT $top
