@@ -2,6 +2,9 @@
 -- topic: failures
 -- answers: When did each incident begin, when was it noticed, when was it over, and was the response target kept?
 -- param window: duration = 1m; how long after the end a sign still counts
+-- param model_target: duration = 5m; how soon trouble of the model is to be over
+-- param harness_target: duration = 2m; the same of the harness
+-- param quota_target: duration = 30s; the same of the quota
 -- column incident_id: incident
 -- column layer: layer
 -- column cause: cause
@@ -28,9 +31,9 @@ WITH spans AS (
             ELSE conditions.ts_end
         END AS ts_end,
         CASE incidents.layer
-            WHEN 'model' THEN 300
-            WHEN 'harness' THEN 120
-            WHEN 'quota' THEN 30
+            WHEN 'model' THEN epoch($model_target)
+            WHEN 'harness' THEN epoch($harness_target)
+            WHEN 'quota' THEN epoch($quota_target)
         END AS target_s
     FROM incidents
     LEFT JOIN conditions ON incidents.condition_id = conditions.condition_id

@@ -13,7 +13,7 @@
 WITH limits AS (
     SELECT max(settings.number) AS configured
     FROM settings
-    WHERE settings.key IN ('rate_limit', 'tokens_per_minute')
+    WHERE settings.key = 'tokens_per_minute'
 ),
 
 -- The ledger's word, else the gateway's, else the engine's.
