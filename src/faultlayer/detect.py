@@ -260,7 +260,7 @@ def _layers(
         built = [rows.build(hit.format, hit.pattern, hit.fields) for hit in hits]
         layer = layers.of(
             f"{path}/{stream}".replace("|", "/"),
-            pl.concat([none, *(one["logger"] for one in built if "logger" in one)]),
+            pl.concat([none, *(_loggers(one) for one in built)]),
             pl.concat([none, *(one["message"] for one in built if "message" in one)]),
             definitions.signatures,
         )
@@ -335,6 +335,11 @@ def _engine_hosts(
     ]
     none = pl.Series([], dtype=pl.String)
     return frozenset(pl.concat([none, *hosts]).drop_nulls().to_list())
+
+
+def _loggers(built: pl.DataFrame) -> pl.Series:
+    attrs = built.get_column("attrs").cast(pl.String)
+    return attrs.str.json_path_match("$.logger").alias("")
 
 
 def _layer_of(program: str) -> str | None:

@@ -52,8 +52,32 @@ _SPACE: Final = re.compile(r"[\s,\x1e]*")
 _BOM: Final = "\xef\xbb\xbf"
 _CSV_MARK: Final = "_csv"  # a key that tells a row from an object that was one before
 _ROW: Final = re.compile(rb'(?:[^"\n]|"(?:[^"]|"")*")*\n?')
-_LINE_NAMES: Final = frozenset({"message", "@message", "line", "log", "textpayload"})
-_TIME_NAMES: Final = frozenset({"@timestamp", "timestamp", "time", "date", "tsns"})
+_LINE_NAMES: Final = frozenset(
+    [
+        "message",
+        "@message",
+        "line",
+        "log",
+        "textpayload",
+        "_raw",
+        "content",
+        "_msg",
+        "logmessage",
+        "logentry",
+    ]
+)
+_TIME_NAMES: Final = frozenset(
+    [
+        "@timestamp",
+        "timestamp",
+        "time",
+        "date",
+        "tsns",
+        "_time",
+        "__time__",
+        "timegenerated",
+    ]
+)
 _LONGEST: Final = 2000  # of what is around a list, repeated for each record
 _LENGTH: Final = 8  # bytes of the length of a binary field
 _DECODER: Final = json.JSONDecoder(strict=False)
@@ -262,7 +286,7 @@ class _Walk:
 def _is_table_of_lines(head: bytes) -> bool:
     """Tell whether a header names a stamp and a line, as exports of log views do."""
     first = head.removeprefix(_BOM.encode("latin-1")).partition(b"\n")[0]
-    names = {name.lower() for name in _cells(first)}
+    names = {name.lower().partition(" [")[0] for name in _cells(first)}
     return bool(names & _LINE_NAMES) and bool(names & _TIME_NAMES)
 
 
@@ -279,7 +303,7 @@ def _csv_rows(data: bytes) -> Iterator[_Piece]:
             break
         cells = _cells(row.group().removeprefix(_BOM.encode("latin-1")))
         if not names:
-            names = cells
+            names = [name.partition(" [")[0] for name in cells]
             start = 0
         elif len(cells) == len(names):
             fields = {_CSV_MARK: "", **dict(zip(names, cells, strict=True))}

@@ -68,13 +68,18 @@ def of(
     parts = [layer for part in path.split("/") if (layer := named(part))]
     if len(set(parts)) == 1:
         return parts[0]
-    names = loggers.drop_nulls().str.split(".").list.first().to_list()
-    voted = _most(layer for name in names if (layer := named(name)))
+    names = loggers.drop_nulls().to_list()
+    voted = _most(layer for name in names if (layer := _of_logger(name)))
     if voted is not None:
         return voted
     if parts:
         return parts[-1]
     return _by_words(messages, signatures) if signatures else None
+
+
+def _of_logger(name: str) -> str | None:
+    """Give the layer that the first part of a logger's name tells, else all of it."""
+    return named(name.partition(".")[0]) or named(name)
 
 
 def _most(votes: Iterable[str]) -> str | None:
