@@ -25,7 +25,7 @@ WITH spans AS (
         incidents.cause,
         incidents.scope,
         incidents.attempts,
-        least(incidents.ts_start, conditions.ts_start) AS ts_start,
+        coalesce(conditions.ts_start, incidents.ts_start) AS ts_start,
         CASE
             WHEN conditions.condition_id IS NULL THEN incidents.ts_end
             ELSE conditions.ts_end

@@ -2,7 +2,7 @@
 -- topic: load
 -- answers: Was the harness full when it refused, and who filled it?
 -- param bucket: duration = 1m; how much time a row is about
--- column ts: start of the time that the row is about
+-- column ts: start of the time that the row is about; none where nothing changed
 -- column most_in_flight: most attempts under way at once
 -- column configured: max_concurrent_requests, as configuration or a record states it
 -- column free: what was left of it at the fullest moment
@@ -16,16 +16,47 @@ WITH limits AS (
     WHERE settings.key = 'max_concurrent_requests'
 ),
 
+-- Before an instant there were as many as after it, but for what changed.
+instants AS (
+    SELECT
+        in_flight.ts,
+        greatest(
+            max(in_flight.in_flight),
+            max(in_flight.in_flight) - sum(in_flight.started - in_flight.ended)
+        )::BIGINT AS most
+    FROM in_flight
+    GROUP BY in_flight.ts
+),
+
+sides AS (
+    SELECT
+        in_flight.ts,
+        in_flight.model,
+        in_flight.user_id,
+        greatest(0, in_flight.ended - in_flight.started) AS gone,
+        in_flight.model_in_flight,
+        in_flight.user_in_flight
+    FROM in_flight
+),
+
+busiest AS (
+    SELECT
+        time_bucket($bucket, sides.ts) AS ts,
+        arg_max(sides.model, (sides.model_in_flight + sides.gone, sides.model))
+            AS model,
+        arg_max(sides.user_id, (sides.user_in_flight + sides.gone, sides.user_id))
+            AS user_id,
+        max(sides.user_in_flight + sides.gone) AS user_most
+    FROM sides
+    GROUP BY time_bucket($bucket, sides.ts)
+),
+
 fullest AS (
     SELECT
-        time_bucket($bucket, in_flight.ts) AS ts,
-        max(in_flight.in_flight) AS most,
-        arg_max(in_flight.model, (in_flight.model_in_flight, in_flight.model)) AS model,
-        arg_max(in_flight.user_id, (in_flight.user_in_flight, in_flight.user_id))
-            AS user_id,
-        max(in_flight.user_in_flight) AS user_most
-    FROM in_flight
-    GROUP BY time_bucket($bucket, in_flight.ts)
+        time_bucket($bucket, instants.ts) AS ts,
+        max(instants.most) AS most
+    FROM instants
+    GROUP BY time_bucket($bucket, instants.ts)
 ),
 
 refusals AS (
@@ -43,10 +74,11 @@ SELECT
     limits.configured::BIGINT AS configured,
     (limits.configured - coalesce(fullest.most, 0))::BIGINT AS free,
     coalesce(refusals.refused, 0) AS refused,
-    fullest.model AS busiest_model,
-    fullest.user_id AS busiest_user,
-    fullest.user_most AS busiest_user_in_flight
+    busiest.model AS busiest_model,
+    busiest.user_id AS busiest_user,
+    busiest.user_most AS busiest_user_in_flight
 FROM fullest
-CROSS JOIN limits
+INNER JOIN busiest ON fullest.ts = busiest.ts
 FULL JOIN refusals ON fullest.ts = refusals.ts
+CROSS JOIN limits
 ORDER BY coalesce(fullest.ts, refusals.ts)

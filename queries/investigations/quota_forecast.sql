@@ -102,10 +102,8 @@ SELECT
         WHEN fits.used_ratio >= $limit THEN fits.last_ts
         WHEN fits.slope > 0 AND ($limit - fits.used_ratio) / fits.slope < 8784
             THEN
-                date_trunc(
-                    'second',
-                    fits.last_ts
-                    + to_seconds(($limit - fits.used_ratio) / fits.slope * 3600)
+                date_trunc('second', fits.last_ts) + to_seconds(
+                    round(($limit - fits.used_ratio) / fits.slope * 3600)
                 )
     END AS crossing_ts,
     CASE
@@ -114,10 +112,8 @@ SELECT
             fits.slope + fits.band > 0
             AND ($limit - fits.used_ratio) / (fits.slope + fits.band) < 8784
             THEN
-                date_trunc(
-                    'second',
-                    fits.last_ts
-                    + to_seconds(
+                date_trunc('second', fits.last_ts) + to_seconds(
+                    round(
                         ($limit - fits.used_ratio) / (fits.slope + fits.band) * 3600
                     )
                 )

@@ -7,7 +7,7 @@
 -- column layer: layer
 -- column cause: cause
 -- column role: root, or symptom of something else
--- column scope_kind: engine, plugin, pool, zone, upstream ...
+-- column scope_kind: what kind of thing: engine, plugin, pool, zone, upstream
 -- column scope: what was in trouble
 -- column clock_status: status of its clock; untied: it can explain no attempt
 -- column victims: failed attempts whose verdict rests on it

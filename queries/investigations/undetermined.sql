@@ -21,8 +21,11 @@ WITH open AS (
         attempts.forwarded,
         verdicts.missing,
         regexp_replace(
-            regexp_extract(events.message, '^(\S+ [^\s?]+)', 1),
-            '[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|[0-9]+', '<*>', 'g'
+            regexp_replace(
+                regexp_extract(events.message, '^(\S+ [^\s?]+)', 1),
+                '[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}', '<*>', 'g'
+            ),
+            '/[0-9]+', '/<*>', 'g'
         ) AS route
     FROM verdicts
     INNER JOIN attempts ON verdicts.attempt_id = attempts.attempt_id

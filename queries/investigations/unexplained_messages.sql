@@ -7,7 +7,7 @@
 -- column severity: worst severity of them
 -- column component: program that wrote them
 -- column template: the message with numbers, ids, addresses and paths left out
--- column near_failures: records within a second of the start or end of a failed attempt
+-- column near_failures: records in the second in which a failed attempt began or ended
 -- column first_ts: first of them
 -- column last_ts: last of them
 -- column path: log of the first one

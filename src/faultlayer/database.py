@@ -147,7 +147,13 @@ def attach_view(
             body = _select(columns, f"read_parquet([{names}])")
         else:
             body = _nothing(columns)
-        con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {body}")
+        try:
+            con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {body}")
+        except duckdb.BinderException as error:
+            raise CaseError(
+                f"the table {name} of {case_dir} has other columns: {_first_line(error)}",
+                hint="another version of faultlayer wrote the case; analyze anew",
+            ) from error
     if sandbox:  # a person may ask what the columns mean; our own queries do not
         _comment(con, name, columns)
 
