@@ -4,10 +4,12 @@ A rotated file that was copied before it was cut, a file beside its copy, the sa
 two archives, the windows of `kubectl logs`: what they share is counted once.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -27,11 +29,15 @@ _TRIES: Final = 20
 _FIRST: Final = 1024  # records among which the first stamped ones are looked for
 _NEAR: Final = 200_000  # bytes that are compared before all are
 _TEXT_CHARS: Final = 400
-_LOOK: Final = ("byte_length", "lines", "message", "kind", "request_id", "status")
+# Nearly all that a line says: two hops log the same requests, in lines of one length.
+_LOOK: Final = (
+    *("byte_length", "lines", "message", "kind", "request_id", "status", "client"),
+    *("bytes_sent", "duration_ms", "upstream_response_ms", "upstream_addr", "attrs"),
+)
 _COLUMNS: Final = ("line", "byte_offset", "ts_raw", "borrowed", *_LOOK)
 _REJECT: Final = ("byte_offset", "byte_length", "lines", "text")
-# What stands behind a name in that of a copy: app.log.bak, app (1).log, app-copy.log
-_ADDED: Final = frozenset(" .-_(~")
+# Behind the name of a copy: app.log.bak, app (1).log. But app-2.log is an instance's.
+_ADDED: Final = re.compile(r"[ .(~]|[-_](?!\d{1,3}\b)")
 
 # Of two sources that share records the one that comes first keeps them.
 _Order = tuple[datetime, int, int, int, str]
@@ -136,7 +142,7 @@ class _Search:
         for batch in file.iter_batches(_FIRST, columns=list(_COLUMNS)):
             rows = pl.DataFrame(batch).filter(stamped).sort("byte_offset").head(2)
             if len(rows):
-                looks = rows.select("byte_offset", "ts_raw", _look(_LOOK))
+                looks = rows.select("byte_offset", "ts_raw", _event_look())
                 return [_Anchor(source, *row) for row in looks.iter_rows()]
         return []
 
@@ -161,16 +167,21 @@ class _Search:
         span = places.min(), places.max()
         rows = pl.concat(
             part.filter(pl.col("byte_offset").is_in(places.implode())).select(
-                "byte_offset", "ts_raw", _look(_LOOK)
+                "byte_offset", "ts_raw", _event_look()
             )
             for part in _parts(path, _COLUMNS, "byte_offset", span)
         ).sort("byte_offset")
-        for anchor in wanted:
-            same = rows.filter(
-                pl.col("ts_raw") == anchor.ts, pl.col("look") == anchor.look
-            )
-            for at in same.get_column("byte_offset").head(_TRIES):
-                yield anchor, at
+        looks = pl.DataFrame(
+            {
+                "number": range(len(wanted)),
+                "ts_raw": stamps,
+                "look": pl.Series([anchor.look for anchor in wanted], dtype=pl.UInt64),
+            }
+        )
+        same = looks.join(rows, on=("ts_raw", "look")).sort("number", "byte_offset")
+        tried = same.group_by("number", maintain_order=True).head(_TRIES)
+        for number, at in tried.select("number", "byte_offset").iter_rows():
+            yield wanted[number], at
 
     def _compared(
         self, anchor: _Anchor, other: SourceResult, before: int
@@ -188,14 +199,12 @@ class _Search:
         shared = both.filter(~differs)
         last = end if end == source.bytes else _last(shared)
         odd = both.filter(differs).get_column("byte_offset").to_list()
-        if odd and before and not odd[0]:
-            odd.pop(0)  # its first line may be torn
+        if odd and before and not odd[0] and both.item(0, "look_right") is None:
+            odd.pop(0)  # its first line is torn: the other's began before
         if odd and odd[-1] > _last(shared):
-            odd.pop()
-            # The last record of a copy may be torn, if it is not longer.
-            row = both.row(-1, named=True)
-            if (row["byte_length"] or 0) > (row["byte_length_right"] or 0):
+            if not self._begun(source, odd[-1], other, before):
                 last = _last(shared)
+            odd.pop()
         agree = not odd and self._tells(source, other, shared, before)
         return last if agree else None
 
@@ -210,17 +219,30 @@ class _Search:
         theirs = self._read(other, anchor.at + before, to + before)
         return not _differs(_joined(mine, theirs, before, to)).any()
 
+    def _begun(
+        self, source: SourceResult, at: int, other: SourceResult, before: int
+    ) -> bool:
+        """Tell whether a copy's last record is what the other's begins with, or lost."""
+        mine, theirs = self._message(source, at), self._message(other, at + before)
+        return mine is None or (theirs is not None and theirs.startswith(mine))
+
+    def _message(self, source: SourceResult, at: int) -> str | None:
+        path = self._events(source.source_id)
+        columns = ("byte_offset", "message")
+        rows = pl.concat(_parts(path, columns, "byte_offset", (at, at)))
+        return None if rows.is_empty() else str(rows.item(0, "message") or "")
+
     def _tells(
         self, source: SourceResult, other: SourceResult, shared: pl.DataFrame, at: int
     ) -> bool:
         """Tell whether what two sources share is more than chance."""
         stamps = shared.get_column("ts_raw").drop_nulls().n_unique()
-        if at and (len(shared) < _FEW or stamps < 2):  # noqa: PLR2004 - more than one
-            return False
-        if _alike(source, other):
-            return stamps > 0
         ids = shared.get_column("request_id").drop_nulls().n_unique()
-        return ids > 1 and len(shared) >= _FEW
+        several = len(shared) >= _FEW and stamps > 1
+        if _alike(source, other):
+            # Instances that start together say the same few words.
+            return several or (not at and ids > 0)
+        return several and ids > 1
 
     def _of(self, source: SourceResult) -> pl.DataFrame:
         """Give the records of a source; those of a few sources are kept."""
@@ -239,7 +261,7 @@ class _Search:
         known = pl.when(request.is_not_null()).then(request.hash())
         id_hash = known.alias("request_id")
         parts = [
-            part.select("byte_offset", "byte_length", "ts_raw", id_hash, _look(_LOOK))
+            part.select("byte_offset", "byte_length", "ts_raw", id_hash, _event_look())
             for part in _parts(self._events(number), _COLUMNS, "byte_offset", span)
         ]
         parts += [
@@ -267,6 +289,12 @@ def _differs(both: pl.DataFrame) -> pl.Series:
 
 def _look(columns: Sequence[str]) -> pl.Expr:
     return pl.struct(columns).hash().alias("look")
+
+
+def _event_look() -> pl.Expr:
+    # What has no stamp borrows one, which depends on what stands before it.
+    own = pl.when(~pl.col("borrowed")).then("ts_raw").alias("_own")
+    return pl.struct(*_LOOK, own).hash().alias("look")
 
 
 def _last(shared: pl.DataFrame) -> int:
@@ -318,18 +346,14 @@ def _alike(one: SourceResult, other: SourceResult) -> bool:
     short, long = sorted((path.name for path in paths), key=len)
     stem = short.partition(".")[0]
     rest = long.removeprefix(stem)
-    return rest != long and rest[:1] in _ADDED
+    return rest != long and (not rest or _ADDED.match(rest) is not None)
 
 
 def _take(copy: _Copy, events: Path, rejects: Path) -> None:
     """Put one reject that says where they are counted in the place of records."""
     source, other = copy.source, copy.other
-    gone = pl.concat(
-        [
-            *_placed(events, "message", copy.last),
-            *_placed(rejects, "text", copy.last),
-        ]
-    ).sort("byte_offset")
+    parts = _placed(events, "message", copy.last), _placed(rejects, "text", copy.last)
+    gone = pl.concat(chain.from_iterable(parts)).sort("byte_offset")
     where = f"in {other.path} from byte {copy.start} on"
     instead = gone.select(
         pl.lit(source.source_id, pl.Int64).alias("source_id"),
@@ -351,8 +375,8 @@ def _take(copy: _Copy, events: Path, rejects: Path) -> None:
 def _placed(path: Path, text: str, last: int) -> Iterator[pl.DataFrame]:
     columns = ("line", "lines", "byte_offset", "byte_length", text)
     for part in _parts(path, columns, "byte_offset", (0, last)):
-        yield part.rename({text: "text"}).with_columns(
-            pl.col("text").str.head(_TEXT_CHARS)
+        yield part.with_columns(pl.col(text).str.head(_TEXT_CHARS)).rename(
+            {text: "text"}
         )
 
 
