@@ -11,8 +11,18 @@ from pathlib import Path
 import click
 import pytest
 
-from faultlayer import assets, database, formats, parse, prove, queries, schema
+from faultlayer import (
+    assets,
+    database,
+    formats,
+    investigations,
+    parse,
+    prove,
+    queries,
+    schema,
+)
 from faultlayer.cli import group
+from faultlayer.investigations import Investigation
 from faultlayer.schema import Column
 
 PAGES = ("*.md", "docs/*.md", "parsers/*.md", "queries/*.md", "sample_logs/**/*.md")
@@ -214,6 +224,49 @@ def test_schema_page_is_up_to_date(root: Path, pytestconfig: pytest.Config) -> N
     if pytestconfig.getoption("--write-docs"):
         page.write_text(schema_page(), "utf-8")
     assert page.read_text("utf-8") == schema_page(), "`make docs` writes it anew"
+
+
+def investigations_page() -> str:
+    """Give docs/investigations.md: every saved investigation, from its own header."""
+    parts = [
+        "# Saved investigations\n\n"
+        "Written by `make docs` from the headers of `queries/investigations/`.\n\n"
+        "`faultlayer query CASE` lists them, `faultlayer query CASE NAME` runs one, and"
+        " `--param k=v` sets a parameter. `--show` prints the SQL, which can be changed"
+        " and run with `faultlayer sql`, or kept in a folder that `--queries` names."
+        " [queries/README.md](../queries/README.md) says how a file is written. All"
+        " times are UTC. A parameter without a default leaves its restriction out.\n"
+    ]
+    topic = ""
+    for one in investigations.load():
+        if one.topic != topic:
+            topic = one.topic
+            parts.append(f"## {topic[0].upper()}{topic[1:]}\n")
+        parts.append(_investigation(one))
+    return "\n".join(parts)
+
+
+def _investigation(one: Investigation) -> str:
+    text = f"### {one.name}\n\n{one.query.title}. {one.query.header['answers']}\n"
+    if one.parameters:
+        text += "\n| parameter | type | default | meaning |\n|---|---|---|---|\n"
+        text += "".join(
+            f"| {each.name} | {each.kind} | {each.default or ''} | {each.doc} |\n"
+            for each in one.parameters
+        )
+    text += "\n| column | meaning |\n|---|---|\n"
+    return text + "".join(f"| {name} | {doc} |\n" for name, doc in one.columns.items())
+
+
+@pytest.mark.checkout
+def test_investigations_page_is_up_to_date(
+    root: Path, pytestconfig: pytest.Config
+) -> None:
+    """docs/investigations.md is what `make docs` writes."""
+    page = root / "docs" / "investigations.md"
+    if pytestconfig.getoption("--write-docs"):
+        page.write_text(investigations_page(), "utf-8")
+    assert page.read_text("utf-8") == investigations_page(), "`make docs` writes it"
 
 
 @pytest.mark.checkout
