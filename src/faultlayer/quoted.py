@@ -95,9 +95,13 @@ def _pieces(found: Sequence[Token]) -> list[list[Token]]:
 
 @dataclass(slots=True)
 class _Stages:
-    """Expressions by stage; a stage may use columns of the stages before it."""
+    """Expressions by stage; a stage may use columns of the stages before it.
+
+    `values` come after all stages: what is both checked and given is computed once.
+    """
 
     columns: list[dict[str, pl.Expr]] = field(default_factory=list)
+    values: dict[str, pl.Expr] = field(default_factory=dict)
     valid: list[pl.Expr] = field(default_factory=list)
     fields: dict[str, pl.Expr] = field(default_factory=dict)
 
@@ -106,6 +110,10 @@ class _Stages:
             self.columns.append({})
         self.columns[stage][name] = expr
         return pl.col(name)
+
+    def value(self, name: str, expr: pl.Expr) -> pl.Expr:
+        self.values[f"value_{name}"] = expr
+        return pl.col(f"value_{name}")
 
 
 def quote_plan(log_format: str, drop: Collection[str] = ()) -> Plan:
@@ -134,6 +142,7 @@ def quote_plan(log_format: str, drop: Collection[str] = ()) -> Plan:
         for columns in stages.columns:
             # A stage each, or one split would be computed again for every field.
             frame = frame.with_columns(**columns)
+        frame = frame.with_columns(**stages.values)
         hit = pl.all_horizontal(valid).alias(HIT)
         return kept(frame.select(hit, **fields).collect(), names)
 
@@ -176,7 +185,31 @@ def _segment(
         literal = parts.pop(0).text
         span.start += 3
         stages.valid.append(span.after(literal))
+    if _is_address(parts, drop) and not span.start:
+        _address(stages, span, parts, name)
+        return
     _cut_up(stages, span.expr, parts, name, drop)
+
+
+def _is_address(parts: Sequence[Token], drop: Collection[str]) -> bool:
+    """Tell whether an address is wanted, and nothing behind the space that ends it."""
+    return (
+        len(parts) == 3  # noqa: PLR2004
+        and parts[0].name == "remote_addr"
+        and parts[1].text.startswith(" ")
+        and parts[2].name in drop
+    )
+
+
+def _address(stages: _Stages, span: Span, parts: Sequence[Token], name: str) -> None:
+    """Add what cuts an address off: it ends at the first space of the piece."""
+    literal = parts[1].text
+    end = stages.add(0, f"{name}_0", span.piece.str.find(" ", literal=True))
+    stages.valid.append(span.piece.str.slice(end, len(literal)) == literal)
+    # The literal and what is behind the variable may not share a character. Bytes are
+    # no fewer than characters; only the variable that may lie between has more of them.
+    stages.valid.append(end + (len(literal) + span.end) <= span.piece.str.len_bytes())
+    stages.fields["remote_addr"] = span.piece.str.head(end)
 
 
 def _cut_up(
@@ -245,7 +278,10 @@ def _variable(stages: _Stages, token: Token, column: pl.Expr) -> None:
     dtype = _NUMBERS.get(token.name)
     if dtype is not None:
         # The cast is the check: what is no number is not this line shape.
-        text, column = column, column.cast(dtype, strict=False)
+        text, column = (
+            column,
+            stages.value(token.name, column.cast(dtype, strict=False)),
+        )
         if token.name == "status":
             stages.valid.append((column >= 100) | text.str.starts_with("0"))  # noqa: PLR2004
         elif dtype == pl.Float64:
@@ -254,7 +290,7 @@ def _variable(stages: _Stages, token: Token, column: pl.Expr) -> None:
             stages.valid.append(column.is_not_null())
     elif token.name == "time_local":
         column = column.str.to_datetime(TIME_LOCAL, time_unit="us", strict=False)
-        column = column.dt.replace_time_zone(None)
+        column = stages.value(token.name, column.dt.replace_time_zone(None))
         stages.valid.append(column.is_not_null())
     elif token.name == "remote_addr":
         stages.valid.append(~column.str.contains(" ", literal=True))
