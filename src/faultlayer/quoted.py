@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
@@ -42,6 +42,24 @@ _TOKENS: Final = frozenset(
         "ssl_cipher",
     }
 )
+# Lists of upstreams hold spaces; between spaces only their items tell where they end.
+_ADDRESS: Final = r'[^\s",]*'
+_SECONDS: Final = r"(?:-|\d+(?:\.\d+)?)?"
+_COUNT: Final = r"(?:-|\d+)?"
+#: What the lists of nginx's upstream variables look like.
+LISTS: Final = {
+    name: rf"{item}(?:(?:, | : ){item})*"
+    for name, item in {
+        "upstream_addr": _ADDRESS,
+        "upstream_status": r"(?:-|\d{3})?",
+        "upstream_connect_time": _SECONDS,
+        "upstream_header_time": _SECONDS,
+        "upstream_response_time": _SECONDS,
+        "upstream_response_length": _COUNT,
+        "upstream_bytes_received": _COUNT,
+        "upstream_bytes_sent": _COUNT,
+    }.items()
+}
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
@@ -51,6 +69,7 @@ class Token:
 
     text: str
     name: str = ""
+    shape: str = ""  # of a list that stands between spaces
 
 
 def tokens(log_format: str) -> list[Token]:
@@ -76,7 +95,13 @@ def tokens(log_format: str) -> list[Token]:
         if left.name and right.name:
             msg = f"nothing separates ${left.name} from ${right.name}"
             raise PatternError(msg)
-    return found
+    around = [" ", *(token.text for token in found), " "]
+    return [
+        replace(token, shape=LISTS.get(token.name, ""))
+        if around[at] == " " == around[at + 2]
+        else token
+        for at, token in enumerate(found)
+    ]
 
 
 def _pieces(found: Sequence[Token]) -> list[list[Token]]:
@@ -292,6 +317,8 @@ def _variable(stages: _Stages, token: Token, column: pl.Expr) -> None:
         column = column.str.to_datetime(TIME_LOCAL, time_unit="us", strict=False)
         column = stages.value(token.name, column.dt.replace_time_zone(None))
         stages.valid.append(column.is_not_null())
+    elif token.shape:
+        stages.valid.append(column.str.contains(f"^{token.shape}$"))
     elif token.name == "remote_addr":
         stages.valid.append(~column.str.contains(" ", literal=True))
     stages.fields[token.name] = column
@@ -316,6 +343,8 @@ def log_regex(log_format: str) -> str:
             shape = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
         elif token.name == "time_local":
             shape = r"[ \d]\d/[A-Za-z]{3}/[ \d]{4}:[ \d]\d:[ \d]\d:[ \d]\d [+-]\d{4}"
+        elif token.shape:
+            shape = token.shape
         elif token.name in _TOKENS:
             shape = r"[^\s\"]*" if quoted else r"[^\s\"]+"
         else:

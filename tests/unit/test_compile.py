@@ -68,6 +68,45 @@ def test_the_regex_takes_what_the_split_takes(value: str) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("9:1 200 0.003 0.010", ("9:1", "200", "0.003", "0.010")),
+        ("- - - 0.000", ("-", "-", "-", "0.000")),
+        ("9:1, 9:2 502, 200 0.0, 0.1 0.1", ("9:1, 9:2", "502, 200", "0.0, 0.1", "0.1")),
+        (
+            "9:1 : [::2]:8 502 : 200 0.0 : 0.1 0.1",
+            ("9:1 : [::2]:8", "502 : 200", "0.0 : 0.1", "0.1"),
+        ),
+        ("9:1, 9:2 502, 200 0.0, x 0.1", None),
+    ],
+)
+def test_lists_between_spaces_end_where_their_items_do(
+    line: str, expected: tuple[str, ...] | None
+) -> None:
+    """Lists of upstreams hold spaces: none of them takes a part of its neighbour."""
+    log_format = "$upstream_addr $upstream_status $upstream_response_time $request_time"
+    names = (
+        "upstream_addr",
+        "upstream_status",
+        "upstream_response_time",
+        "request_time",
+    )
+    text = pl.Series([line])
+    plans_ = (
+        quoted.quote_plan(log_format),
+        plans.regex_plan(quoted.log_regex(log_format)),
+    )
+    found = [plan.match(text).fields.select(names).cast(pl.String) for plan in plans_]
+    rows = [row for fields in found for row in fields.rows()]
+    if expected is None:
+        assert rows == []
+        return
+    assert rows
+    assert {row[:3] for row in rows} == {expected[:3]}
+    assert {float(row[3]) for row in rows} == {float(expected[3])}
+
+
 def test_dropped_variables_are_checked_but_not_given() -> None:
     """What no column needs is not computed."""
     plan = quoted.quote_plan(FORMAT, drop={"remote_user", "upstream_addr"})

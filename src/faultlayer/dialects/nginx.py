@@ -19,6 +19,7 @@ from faultlayer.dialects.template import (
     header,
     text,
 )
+from faultlayer.quoted import LISTS
 
 ESCAPES: Final = ("default", "json", "none")
 COMBINED: Final = (
@@ -27,8 +28,6 @@ COMBINED: Final = (
 )
 _TIME: Final = r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}"
 _ISO: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d"
-_LIST: Final = r"[\d., :-]*?"
-_ADDRESSES: Final = r'[^\s",]*(?:(?:, | : )[^\s",]+)*'
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
@@ -103,7 +102,7 @@ def _known() -> dict[str, Element]:
         Element("upstream_header_time", upstream="header", example="29.500"),
         Element("upstream_response_time", upstream="response", example="30.000"),
         Element("upstream_addr", column="upstream_addr", example="192.0.2.31:8000"),
-        Element("upstream_status", example="504"),
+        Element("upstream_status", upstream="answered", example="504"),
         Element("upstream_response_length", example="0"),
         Element("upstream_bytes_received", example="0"),
         Element("upstream_bytes_sent", example="812"),
@@ -148,9 +147,7 @@ def _known() -> dict[str, Element]:
     )
     found = {}
     for one in rows:
-        shape = one.shape
-        if not shape:
-            shape = _ADDRESSES if one.source == "upstream_addr" else _LIST
+        shape = one.shape or LISTS[one.source]
         scale = 1000.0 if one.upstream else one.scale
         found[one.source] = replace(one, name=one.source, shape=shape, scale=scale)
     return found

@@ -58,8 +58,8 @@ class Element:
     """A piece of a template: literal text when `name` and `regex` are empty.
 
     `shape`: a regex, `WORD` or `TEXT`. `column`: what it means, of several the lowest
-    `rank` counts. `always`: never null in JSON. `upstream`: connect, header, response or
-    peer. `lead`, `tail`: regexes of what stands before and after the value and belongs to
+    `rank` counts. `always`: never null in JSON. `upstream`: connect, header, response,
+    peer or answered. `lead`, `tail`: regexes of what stands before and after the value and belongs to
     no field. `void`: what is written when there is no value. `optional`: the value may be
     absent, and with it `pad`, the text before it.
     """
@@ -293,12 +293,14 @@ def _upstream(elements: Iterable[Element]) -> Upstream | None:
             found.setdefault(one.upstream, []).append(one)
     if not found:
         return None
-    timed = [one.scale for key in found if key != "peer" for one in found[key]]
+    times = ("connect", "header", "response")
+    timed = [one.scale for key in found if key in times for one in found[key]]
     names = {key: tuple(one.name for one in found[key]) for key in found}
     return Upstream(
         connect=names.get("connect", ()),
         header=names.get("header", ()),
         response=names.get("response", ()),
         peer=names.get("peer", ()),
+        answered=names.get("answered", ()),
         scale=timed[0] if timed else 1000.0,
     )
