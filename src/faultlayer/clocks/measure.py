@@ -57,7 +57,7 @@ def measured(
         again = _sharpest(ups, downs, turned, wander, lean=lean)
         if len(again):
             base, found = turned, again
-    point, low, high = _band(found, wander + _tilt(found))
+    point, low, high = _band(found, wander)
     low, high = min(low, point - LATE_US / 2), max(high, point + LATE_US / 2)
     if wander > WANDER:
         low, high = low - STRAY, high + STRAY
@@ -152,17 +152,24 @@ def _tilt(found: Buckets) -> float:
     return steepest
 
 
-def _band(found: Buckets, rate: float) -> tuple[float, float, float]:
+def _band(found: Buckets, wander: float) -> tuple[float, float, float]:
     """Give point, low and high that hold from the first bound to the last.
 
-    What one bucket says holds elsewhere too, less by `rate` times the distance.
+    What one bucket says holds for another too, less by what the rate may be off times
+    their distance. Within the first and last one the line runs on, as steep as it can.
     """
-    times = np.concatenate([found.start[:1], found.centre, found.end[-1:]])
-    apart = rate * np.abs(times[:, None] - found.centre[None, :])
+    tilt = _tilt(found)
+    rate = wander + tilt
+    apart = rate * np.abs(found.centre[:, None] - found.centre[None, :])
     low = (_smooth(found.low)[None, :] - apart).max(axis=1)
     high = (_smooth(found.high)[None, :] + apart).min(axis=1)
     share = float(np.median((found.point - found.low) / (found.high - found.low)))
-    point = float(np.median((low + share * (high - low))[1:-1]))
+    point = float(np.median(low + share * (high - low)))
+    beyond = tilt * np.array(
+        [found.centre[0] - found.start[0], found.end[-1] - found.centre[-1]]
+    )
+    low[[0, -1]] -= beyond
+    high[[0, -1]] += beyond
     return point, min(float(low.min()), point), max(float(high.max()), point)
 
 
