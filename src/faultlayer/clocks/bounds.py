@@ -22,6 +22,9 @@ ENOUGH = 400_000
 #: Stamps of a finer clock than this need no other's for the ends of requests, us.
 FINE_US = 10_000
 
+#: Clocks from which on their records are gathered before.
+MANY = 8
+
 Role = Literal["access", "inner"]
 
 # Two logs of one server may tell of the same exchange; then the finer stamp counts.
@@ -79,18 +82,18 @@ _ARRIVALS = """(
 _INNER = f"""
 WITH mine AS (
     SELECT
-        parsed.request_id,
-        parsed.kind,
-        epoch_us(parsed.ts_raw) AS ts,
-        parsed.ts_precision_us AS precision,
+        told.request_id,
+        told.kind,
+        epoch_us(told.ts_raw) AS ts,
+        told.ts_precision_us AS precision,
         timing.timing = 'before_end'
-        AND (NOT $late OR parsed.kind IN {_ARRIVALS}) AS before_end
-    FROM parsed
-    INNER JOIN timing ON parsed.kind = timing.kind
+        AND (NOT $late OR told.kind IN {_ARRIVALS}) AS before_end
+    FROM told
+    INNER JOIN timing ON told.kind = timing.kind
     WHERE
-        parsed.clock_id = $clock
-        AND parsed.request_id IS NOT NULL
-        AND NOT parsed.borrowed
+        told.clock_id = $clock
+        AND told.request_id IS NOT NULL
+        AND NOT told.borrowed
         AND timing.timing IN ('before_end', 'after_start')
 ),
 
@@ -139,16 +142,16 @@ INNER JOIN shares ON mine.request_id = shares.request_id
 _ACCESS = """
 SELECT
     coalesce(spans.hi, spans.lo) AS near,
-    epoch_us(parsed.ts_raw) + parsed.ts_precision_us - spans.lo + $slack AS upper,
-    epoch_us(parsed.ts_raw) - CAST(parsed.duration_ms * 1000 AS BIGINT)
+    epoch_us(told.ts_raw) + told.ts_precision_us - spans.lo + $slack AS upper,
+    epoch_us(told.ts_raw) - CAST(told.duration_ms * 1000 AS BIGINT)
     - spans.hi - $slack AS lower,
     TRUE AS fits
-FROM parsed
-INNER JOIN spans ON parsed.request_id = spans.request_id
+FROM told
+INNER JOIN spans ON told.request_id = spans.request_id
 WHERE
-    parsed.clock_id = $clock
-    AND parsed.kind = 'access'
-    AND parsed.duration_ms IS NOT NULL
+    told.clock_id = $clock
+    AND told.kind = 'access'
+    AND told.duration_ms IS NOT NULL
 """
 
 # What a tied clock adds: ids that the spans lack and, where those are of a coarse clock,
@@ -157,28 +160,28 @@ _REFINE = """
 CREATE OR REPLACE TEMP TABLE spans AS
 WITH added AS (
     SELECT
-        parsed.request_id,
-        min(epoch_us(parsed.ts_raw)) FILTER (
-            WHERE parsed.kind IN (
+        told.request_id,
+        min(epoch_us(told.ts_raw)) FILTER (
+            WHERE told.kind IN (
                 'request_accepted', 'request_received', 'request_added', 'access'
             )
         ) AS first,
-        min(epoch_us(parsed.ts_raw)) FILTER (
-            WHERE parsed.kind IN ('request_accepted', 'access')
+        min(epoch_us(told.ts_raw)) FILTER (
+            WHERE told.kind IN ('request_accepted', 'access')
         ) AS begun,
-        max(epoch_us(parsed.ts_raw) + parsed.ts_precision_us) FILTER (
-            WHERE parsed.kind IN ('request_completed', 'access')
+        max(epoch_us(told.ts_raw) + told.ts_precision_us) FILTER (
+            WHERE told.kind IN ('request_completed', 'access')
         ) AS last,
-        any_value(CAST(parsed.duration_ms * 1000 AS BIGINT)) FILTER (
-            WHERE parsed.kind = 'access'
+        any_value(CAST(told.duration_ms * 1000 AS BIGINT)) FILTER (
+            WHERE told.kind = 'access'
         ) AS duration
-    FROM parsed
+    FROM told
     WHERE
-        parsed.clock_id = $clock
-        AND parsed.request_id IS NOT NULL
-        AND NOT parsed.borrowed
-        AND hash(parsed.request_id) % $thin = 0
-    GROUP BY parsed.request_id
+        told.clock_id = $clock
+        AND told.request_id IS NOT NULL
+        AND NOT told.borrowed
+        AND hash(told.request_id) % $thin = 0
+    GROUP BY told.request_id
 ),
 
 placed AS (
@@ -223,6 +226,24 @@ FROM spans
 FULL JOIN moved ON spans.request_id = moved.request_id
 """
 
+# Of many clocks the records with an id are gathered once: a query for each has to look
+# through all files. Of few they are read where they lie.
+_TOLD = """
+SELECT
+    clock_id,
+    request_id,
+    kind,
+    ts_raw,
+    ts_precision_us,
+    duration_ms,
+    status,
+    borrowed
+FROM parsed
+WHERE
+    request_id IS NOT NULL
+    AND (kind = 'access' OR kind IN (SELECT kind FROM timing))
+"""
+
 # The ids of each clock, looked for once: the spans grow with every clock that is tied.
 _IDS = """
 CREATE OR REPLACE TEMP TABLE clock_ids AS
@@ -262,9 +283,20 @@ class Bounds:
         self._thin = 1
         self._coarse = False
 
-    def start(self, clock: str, role: Role, requests: int) -> None:
-        """Take the spans from the reference clock, which knows so many requests."""
+    def start(self, clock: str, role: Role, requests: int, clocks: int) -> None:
+        """Take the spans from the reference clock, which knows so many requests.
+
+        `clocks` is how many there are in all.
+        """
         self._thin = max(1, requests // ENOUGH)
+        rows = _TOLD
+        if clocks > MANY:
+            rows = "FROM told_rows"
+            self._con.execute(
+                f"CREATE OR REPLACE TEMP TABLE told_rows AS {_TOLD}"
+                f" AND hash(request_id) % {self._thin} = 0"
+            )
+        self._con.execute(f"CREATE OR REPLACE TEMP VIEW told AS {rows}")
         query = _SPANS if role == "access" else _INNER_SPANS
         known = {"clock": clock, "thin": self._thin}
         self._con.execute(query, known)

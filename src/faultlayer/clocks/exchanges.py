@@ -38,6 +38,17 @@ WHERE
 QUALIFY number <= {most}
 """
 
+_HAVING = """
+SELECT DISTINCT sources.clock_id
+FROM events_raw
+INNER JOIN sources ON events_raw.source_id = sources.source_id
+WHERE
+    list_contains($clocks, sources.clock_id)
+    AND events_raw.kind = 'access'
+    AND events_raw.duration_ms IS NOT NULL
+ORDER BY sources.clock_id
+"""
+
 _PAIRS = f"""
 WITH behind AS ({_SEEN.format(name="$clock", most=_MOST)}),
 
@@ -67,8 +78,10 @@ def match(
 ) -> list[Clock]:
     """Tie logs of exchanges to the reference where both tell of the same ones."""
     edge = next((c.clock_id for c in tied.values() if c.status == "reference"), None)
+    if edge is None or not waiting:
+        return []
     found: list[Clock] = []
-    for name in waiting if edge else ():
+    for (name,) in con.execute(_HAVING, {"clocks": waiting}).fetchall():
         pairs = con.execute(_PAIRS, {"clock": name, "edge": edge}).fetchnumpy()
         if not len(pairs["apart"]):
             continue

@@ -65,6 +65,22 @@ WHERE
 ORDER BY ts, event_id
 """
 
+# Most logs tell of no death: those that do are found at once.
+_MORTAL = """
+SELECT DISTINCT clock_id
+FROM parsed
+WHERE
+    list_contains($clocks, clock_id)
+    AND layer = 'model'
+    AND ts_raw IS NOT NULL
+    AND request_id IS NULL
+    AND kind NOT IN (
+        'other', 'engine_access', 'engine_stats', 'engine_ready', 'engine_progress'
+    )
+    AND coalesce(severity, 'error') IN ('error', 'critical')
+ORDER BY clock_id
+"""
+
 # Failures that a dead engine can cause; what the edge refused itself is no witness.
 _OUTAGES = """
 WITH exchanges AS (
@@ -145,11 +161,12 @@ def match(
 ) -> list[Clock]:
     """Tie engine logs without ids to the reference by their outages, weakly."""
     edge = next((c.clock_id for c in tied.values() if c.status == "reference"), None)
-    if edge is None:
+    if edge is None or not waiting:
         return []
+    mortal = con.execute(_MORTAL, {"clocks": waiting}).fetchall()
     found: list[Clock] = []
     outages: list[_Outage] | None = None
-    for name in waiting:
+    for (name,) in mortal:
         words = con.execute(_WORDS, {"clock": name}).fetchall()
         deaths = list(_deaths(words))
         if not 0 < len(deaths) <= _MOST:

@@ -169,7 +169,8 @@ def _spread(
         return turned, checks
     known = clocks[reference]
     bounds = Bounds(con)
-    bounds.start(reference, known.role, known.exchanges or known.records)
+    requests = known.exchanges or known.records
+    bounds.start(reference, known.role, requests, len(clocks))
     refused: set[str] = set()
     while True:
         shared = {
