@@ -51,6 +51,7 @@ analyze
 lookup summary verify
 clock_words dossier
 render
+incident_words
 answers dossier_screen explanation funnel summary_screen
 report
 commands.*

@@ -6,6 +6,11 @@ WITH keyed AS (
         verdicts.layer,
         verdicts.cause,
         verdicts.condition_id,
+        verdicts.request_id,
+        verdicts.attempt,
+        verdicts.contributing,
+        conditions.scope_kind IN ('engine', 'plugin', 'pool', 'project', 'tenant')
+            AS apart,
         coalesce(
             conditions.scope,
             CASE verdicts.layer
@@ -15,8 +20,10 @@ WITH keyed AS (
         ) AS scope,
         failures.ts_start,
         failures.ts_end,
+        failures.ts_error_us,
         failures.user_id,
-        failures.model
+        failures.model,
+        failures.engine
     FROM verdicts
     INNER JOIN failures ON verdicts.attempt_id = failures.attempt_id
     LEFT JOIN conditions ON verdicts.condition_id = conditions.condition_id
@@ -29,7 +36,16 @@ paused AS (
             PARTITION BY keyed.cause
             ORDER BY keyed.ts_start, keyed.attempt_id
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) > to_seconds(threshold('incident_pause_s')) AS pause
+        ) > to_seconds(threshold('incident_pause_s'))
+        -- What dies again and again, with service between, is one incident.
+        AND coalesce(
+            keyed.ts_start - max(keyed.ts_end) FILTER (WHERE keyed.apart) OVER (
+                PARTITION BY keyed.cause, keyed.scope
+                ORDER BY keyed.ts_start, keyed.attempt_id
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) > to_seconds(2 * threshold('incident_pause_s')),
+            TRUE
+        ) AS pause
     FROM keyed
 ),
 
@@ -43,20 +59,46 @@ runs AS (
     FROM paused
 ),
 
-starts AS (
+-- Two engines that died at once are two incidents; who has no condition of his own
+-- belongs to his engine's, or stays apart.
+scopes AS (
     SELECT
         runs.cause,
         runs.run,
-        min(runs.ts_start) AS ts_start,
-        min(runs.attempt_id) AS attempt_id
+        list(DISTINCT runs.scope) AS scopes
     FROM runs
+    WHERE runs.apart AND runs.scope IS NOT NULL
     GROUP BY runs.cause, runs.run
+    HAVING count(DISTINCT runs.scope) > 1
+),
+
+parted AS (
+    SELECT
+        runs.*,
+        CASE
+            WHEN list_contains(scopes.scopes, runs.scope) THEN runs.scope
+            ELSE ''
+        END AS part
+    FROM runs
+    LEFT JOIN scopes ON runs.cause = scopes.cause AND runs.run = scopes.run
+),
+
+starts AS (
+    SELECT
+        parted.cause,
+        parted.run,
+        parted.part,
+        min(parted.ts_start) AS ts_start,
+        min(parted.attempt_id) AS attempt_id
+    FROM parted
+    GROUP BY parted.cause, parted.run, parted.part
 ),
 
 numbered AS (
     SELECT
         starts.cause,
         starts.run,
+        starts.part,
         row_number() OVER (
             ORDER BY starts.ts_start, starts.attempt_id
         ) AS incident_id
@@ -64,15 +106,24 @@ numbered AS (
 )
 
 SELECT
-    runs.attempt_id,
+    parted.attempt_id,
     numbered.incident_id,
-    runs.layer,
-    runs.cause,
-    runs.scope,
-    runs.ts_start,
-    runs.ts_end,
-    runs.user_id,
-    runs.model,
-    runs.condition_id
-FROM runs
-INNER JOIN numbered ON runs.cause = numbered.cause AND runs.run = numbered.run
+    parted.request_id,
+    parted.attempt,
+    parted.layer,
+    parted.cause,
+    parted.contributing,
+    parted.scope,
+    parted.engine,
+    parted.ts_start,
+    parted.ts_end,
+    parted.ts_error_us,
+    parted.user_id,
+    parted.model,
+    parted.condition_id
+FROM parted
+INNER JOIN numbered
+    ON
+        parted.cause = numbered.cause
+        AND parted.run = numbered.run
+        AND parted.part = numbered.part

@@ -4,6 +4,8 @@ SELECT
     date_trunc('second', attempts.ts_end) AS second,
     attempts.engine,
     count(*) FILTER (WHERE NOT attempts.failed AND attempts.forwarded) AS served,
-    count(*) FILTER (WHERE attempts.status < 400 OR attempts.forwarded) AS ended
+    count(*) FILTER (WHERE attempts.status < 400 OR attempts.forwarded) AS ended,
+    count(*) FILTER (WHERE NOT attempts.failed) AS good,
+    count(*) AS attempts
 FROM attempts
 GROUP BY date_trunc('second', attempts.ts_end), attempts.engine

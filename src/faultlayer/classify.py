@@ -206,6 +206,7 @@ class Classifier:
         self._write("findings", "attempt_id, precedence, rule, cause")
         self._write("verdicts", "attempt_id")
         self._write("incidents", "incident_id")
+        self._write("cascades", "incident_id, step")
         for view in self._views:
             if view.header.get("store") == "case":
                 self._write(view.name, "ALL")

@@ -45,6 +45,7 @@ VIEW_DOCS = {
     "findings": "rules that fired on an attempt",
     "verdicts": "one row per failed attempt",
     "incidents": "groups of failed attempts",
+    "cascades": "each incident as a chain of steps, in corrected time",
     "settings": "limits that a configuration file or a record states",
     "balances": "what balance snapshots say of each quota pool",
     "mismatches": "entries of the ledger that do not fit what was used",

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from faultlayer import wording
+from faultlayer import incident_words, wording
 from faultlayer.clock_words import clock_words, doubt, is_untied, picture
 from faultlayer.summary import Values
 from faultlayer.summary_screen import books, how_sure, whom
+
+#: Incidents that are told one by one.
+_CHAINS = 20
 
 
 def markdown(values: Values) -> str:
@@ -68,22 +71,108 @@ def _incidents(values: Values) -> Iterator[str]:
         return
     yield from ("", "## Incidents", "")
     yield from _table(
-        ("", "cause", "where", "attempts", "users", "when (UTC)", "shown by", "at"),
+        (
+            "",
+            "cause",
+            "where",
+            "failed",
+            "share",
+            "users",
+            "onset (UTC)",
+            "over",
+            "target",
+        ),
         [
             (
-                str(row["incident_id"]),
+                str(number),
                 row["cause"],
                 row["scope"] or "",
                 wording.count(row["attempts"]),
+                "" if row["share"] is None else incident_words.part(row["share"]),
                 wording.count(row["users"]),
-                wording.span(row["ts_start"], row["ts_end"]),
-                row["because"] or "",
-                row["place"] or "",
+                wording.moment(row["ts_onset"], None, 1),
+                _lasting(row),
+                _target(row),
             )
-            for row in values["incidents"]
+            for number, row in enumerate(values["incidents"], 1)
         ],
     )
+    yield from (
+        "",
+        "Share: of the attempts that ended meanwhile at the same engine, or at all. Onset"
+        " and end: the stretch in which the share of failures is above half of its mean.",
+    )
     yield from _query("SELECT * FROM incidents ORDER BY attempts DESC")
+    numbers = {row["incident_id"]: n for n, row in enumerate(values["incidents"], 1)}
+    for number, row in enumerate(values["incidents"][:_CHAINS], 1):
+        yield from _incident(values, number, row, numbers)
+
+
+def _lasting(row: Values) -> str:
+    if row["ts_recovered"] is None:
+        return "no end in the logs"
+    return f"after {incident_words.seconds(row['recover_s'])}"
+
+
+def _target(row: Values) -> str:
+    if row["target_s"] is None:
+        return ""
+    words = {True: ": kept", False: ": missed", None: ""}[row["target_met"]]
+    return incident_words.seconds(row["target_s"]) + words
+
+
+def _incident(
+    values: Values, number: int, row: Values, numbers: dict[int, int]
+) -> Iterator[str]:
+    """Tell one incident: whom it hit, and its chain in corrected time."""
+    where = f" on {row['scope']}" if row["scope"] else ""
+    yield from ("", f"### {number}. {_text(row['cause'] + where)}", "")
+    if row["because"]:
+        yield f"{_text(row['because'])}{_text(_at(row['place']))}."
+        yield ""
+    for name, items in (
+        ("users", row["some_users"]),
+        ("models", row["models"]),
+        ("routes", row["routes"]),
+    ):
+        if items:
+            more = row["users"] - len(items) if name == "users" else 0
+            rest = f" and {wording.count(more)} more" if more > 0 else ""
+            yield f"- {name}: {_text(', '.join(items))}{rest}"
+    if row["retries"]:
+        yield f"- {wording.count(row['retries'])} of its failures were retries"
+    if row["named_s"] is not None:
+        named = incident_words.after(row["named_s"])
+        yield f"- first named {named}{_text(_at(row['place']))}"
+    if row["detect_s"] is not None:
+        noticed = incident_words.after(row["detect_s"])
+        yield f"- first noticed {noticed}{_text(_at(row['noticed_place']))}"
+    if row["root_incident_id"] in numbers:
+        sure = "" if row["follows_certainly"] else "; the clocks leave the order open"
+        root = numbers[row["root_incident_id"]]
+        yield f"- follows from incident {root}: {_text(row['follows'])}{sure}"
+    yield ""
+    yield from _table(
+        ("when (UTC)", "within", "step", "cause", "failed", "what", "at"),
+        [
+            (
+                wording.moment(one["ts"], None, 3),
+                wording.error(one["ts_error_us"]),
+                one["kind"]
+                + (", order open" if one["after_certainly"] is False else ""),
+                one["cause"],
+                "" if one["attempts"] is None else wording.count(one["attempts"]),
+                one["because"] or "",
+                one["place"] or "",
+            )
+            for one in values["cascades"]
+            if one["incident_id"] == row["incident_id"]
+        ],
+    )
+
+
+def _at(place: str | None) -> str:
+    return f" ({place})" if place else ""
 
 
 def _quiet(values: Values) -> Iterator[str]:

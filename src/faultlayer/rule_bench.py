@@ -192,7 +192,8 @@ class Prepared:
         """Give every row of all that is concluded, in an order of their own."""
         self._judge()
         found: list[tuple[Any, ...]] = []
-        for name in ("attempts", "conditions", "findings", "verdicts", "incidents"):
+        names = ("attempts", "conditions", "findings", "verdicts", "incidents")
+        for name in (*names, "cascades"):
             got = self.con.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall()
             found.extend((name, *row) for row in got)
         return found

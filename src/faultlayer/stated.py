@@ -62,9 +62,9 @@ class Stated:
         """
         for section in ("thresholds", "targets"):
             arms = " ".join(
-                f"WHEN '{one.name}' THEN {float(self.number(one) or 0)!r}"
+                f"WHEN '{one.name}' THEN {float(number)!r}"
                 for one in known()
-                if one.section == section
+                if one.section == section and (number := self.number(one)) is not None
             )
             # A cast, since a decimal would else be as exact as it was written.
             yield (

@@ -40,6 +40,7 @@ def gather(case: Case) -> Values:
             "causes": rows(con, _CAUSES),
             "missing": rows(con, _MISSING),
             "incidents": rows(con, _INCIDENTS),
+            "cascades": rows(con, _CASCADES),
             "conditions": rows(con, _CONDITIONS),
             "findings": rows(con, _FINDINGS),
             "example": [
@@ -206,6 +207,7 @@ ORDER BY attempts DESC, item
 LIMIT 5
 """
 
+# Where a record stands; `wanted` has the ids.
 _PLACES = """
 places AS (
     SELECT
@@ -214,39 +216,69 @@ places AS (
             AS place
     FROM events_raw AS raw
     INNER JOIN sources ON raw.source_id = sources.source_id
-    WHERE raw.event_id IN (SELECT unnest(evidence[:1]) FROM conditions)
+    WHERE raw.event_id IN (SELECT event_id FROM wanted)
 )
 """
 
 _INCIDENTS = f"""
-WITH {_PLACES}
+WITH wanted AS (
+    SELECT unnest([named_by, noticed_by]) AS event_id FROM incidents
+),
+
+{_PLACES}
 
 SELECT
-    incidents.incident_id, incidents.layer, incidents.cause, incidents.scope,
-    incidents.ts_start, incidents.ts_end, incidents.attempts, incidents.users,
-    incidents.models,
-    conditions.because, conditions.scope_kind, places.place,
-    conditions.ts_start AS trouble_start, conditions.ts_end AS trouble_end,
-    conditions.condition_id IS NOT NULL AS has_condition
+    incidents.* EXCLUDE (condition_id),
+    conditions.because, conditions.scope_kind,
+    conditions.condition_id IS NOT NULL AS has_condition,
+    named.place, noticed.place AS noticed_place
 FROM incidents
 LEFT JOIN conditions ON incidents.condition_id = conditions.condition_id
-LEFT JOIN places ON conditions.evidence[1] = places.event_id
+LEFT JOIN places AS named ON incidents.named_by = named.event_id
+LEFT JOIN places AS noticed ON incidents.noticed_by = noticed.event_id
 ORDER BY incidents.attempts DESC, incidents.ts_start, incidents.incident_id
 """
 
+_CASCADES = f"""
+WITH wanted AS (SELECT event_id FROM cascades),
+
+{_PLACES}
+
+SELECT cascades.*, places.place
+FROM cascades
+LEFT JOIN places ON cascades.event_id = places.event_id
+ORDER BY cascades.incident_id, cascades.step
+"""
+
+# Of the evidence the first record in corrected time.
 _CONDITIONS = f"""
-WITH {_PLACES}
+WITH quiet AS (
+    SELECT *
+    FROM conditions
+    WHERE role = 'root' AND cause NOT IN (SELECT cause FROM verdicts)
+),
+
+firsts AS (
+    SELECT
+        cited.condition_id,
+        arg_min(events.event_id, (events.ts, events.event_id)) AS event_id
+    FROM (SELECT condition_id, unnest(evidence) AS event_id FROM quiet) AS cited
+    INNER JOIN events ON cited.event_id = events.event_id
+    GROUP BY cited.condition_id
+),
+
+wanted AS (SELECT event_id FROM firsts),
+
+{_PLACES}
 
 SELECT
-    conditions.condition_id, conditions.layer, conditions.cause, conditions.role,
-    conditions.scope_kind, conditions.scope, conditions.ts_start, conditions.ts_end,
-    conditions.clock_status, conditions.because, places.place
-FROM conditions
-LEFT JOIN places ON conditions.evidence[1] = places.event_id
-WHERE
-    conditions.role = 'root'
-    AND conditions.cause NOT IN (SELECT cause FROM verdicts)
-ORDER BY conditions.ts_start, conditions.condition_id
+    quiet.condition_id, quiet.layer, quiet.cause, quiet.role, quiet.scope_kind,
+    quiet.scope, quiet.ts_start, quiet.ts_end, quiet.clock_status, quiet.because,
+    places.place
+FROM quiet
+LEFT JOIN firsts ON quiet.condition_id = firsts.condition_id
+LEFT JOIN places ON firsts.event_id = places.event_id
+ORDER BY quiet.ts_start, quiet.condition_id
 """
 
 _FINDINGS = """

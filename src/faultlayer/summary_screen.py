@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 
-from faultlayer import wording
+from faultlayer import incident_words, wording
 from faultlayer.clock_words import clock_words, is_untied
 from faultlayer.render import (
     Cell,
@@ -23,7 +23,6 @@ from faultlayer.summary import Values
 _POD_UID = re.compile(r"_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CLOCKS = 8
 _CAUSES = 14
-_INCIDENTS = 5
 _SCOPE = 40
 _STYLES = {
     "model": "red",
@@ -52,7 +51,7 @@ def screen(
         yield from _causes(values, width, full=full)
     if values["incidents"]:
         yield line()
-        yield from _incidents(values, width, full=full)
+        yield from incident_words.chains(values, width, _day(values), full=full)
     yield from _others(values, width, full=full)
     yield line()
     yield from _next(values, width)
@@ -298,43 +297,6 @@ def _missing(values: Values) -> list[str]:
         for row in values["missing"]
     ]
     return [f"missing: {wording.listed(items, 3)}"] if items else []
-
-
-def _incidents(values: Values, width: int, *, full: bool) -> Iterator[Line]:
-    incidents = values["incidents"]
-    given = incidents if full else incidents[:_INCIDENTS]
-    day = _day(values)
-    for number, row in enumerate(given, 1):
-        for item in wrapped(_chain(row, day), width, "    ", f"{number:<4}"):
-            yield line(item)
-    if len(incidents) > len(given):
-        yield line(f"    and {len(incidents) - len(given)} more: faultlayer report")
-
-
-def _chain(row: Values, day: date | None) -> str:
-    start = row["trouble_start"] or row["ts_start"]
-    # Without a condition the scope is whoever was hit.
-    word = "on" if row["has_condition"] else "for"
-    scope = f" {word} {cut(row['scope'], _SCOPE)}" if row["scope"] else ""
-    place = f" ({row['place']})" if row["place"] else ""
-    parts = [f"{wording.moment(start, day, 1)}  {row['cause']}{scope}{place}"]
-    if row["because"]:
-        parts.append(row["because"])
-    if row["has_condition"]:
-        parts.append(_until(row, day))
-    hit = f"{wording.count(row['attempts'])} failed"
-    if row["users"]:
-        hit += f", {wording.count(row['users'], 'user')}"
-    if row["models"]:
-        hit += f", {wording.listed(row['models'], 2)}"
-    return " -> ".join([*parts, hit])
-
-
-def _until(row: Values, day: date | None) -> str:
-    start, end = row["trouble_start"], row["trouble_end"]
-    if end is None or start is None:
-        return "no end in the logs"
-    return f"over at {wording.moment(end, day, 1)} ({wording.lasting(start, end)})"
 
 
 def _others(values: Values, width: int, *, full: bool) -> Iterator[Line]:

@@ -97,8 +97,8 @@ def test_summary(build_case: Build) -> None:
         "  u-7, demo-7b",
         "",
         "1   14:20:05.5  model.engine_dead on e-0 (engine.log:2) -> the engine reports"
-        " its own death -> no end in the logs -> 1",
-        "    failed, 1 user, demo-7b",
+        " its own death -> 1 failed, 1 user, demo-7b",
+        "    -> no end in the logs",
         "",
         "next    faultlayer explain ./case 7f26411e    faultlayer report ./case"
         "    faultlayer sql ./case",
@@ -233,16 +233,28 @@ def test_places_are_as_short_as_they_can_be() -> None:
     }
 
 
-def test_a_lasting_condition_is_told_in_words(build_case: Build) -> None:
-    """An end in the logs gives the length of the trouble."""
+def test_the_end_of_an_incident_is_told_in_words(build_case: Build) -> None:
+    """An end in the logs gives the length of the trouble, and what the target was."""
     case = build_case()
     con = database.connect()
     database.attach_views(con, case.path)
-    names = [column.name for column in database.VIEWS["conditions"]]
-    [row] = con.execute("SELECT * FROM conditions").fetchall()
+    names = [column.name for column in database.VIEWS["incidents"]]
+    [row] = con.execute("SELECT * FROM incidents").fetchall()
     ended = dict(zip(names, row, strict=True)) | {
-        "ts_end": START + timedelta(minutes=4, seconds=9.5)
+        "ts_recovered": START + timedelta(minutes=4, seconds=9.5),
+        "recover_s": 244.0,
+        "target_met": True,
+        "ts_noticed": START + timedelta(seconds=6.5),
+        "noticed_by": 10**10 + 2,
+        "detect_s": 1.0,
+        "retries": 3,
+        "root_incident_id": 1,
+        "follows": "3 of its 4 had failed there before",
     }
-    values = summary.gather(build_case(conditions=[ended]))
-    whole = " ".join(text_of(summary_screen.screen(values, 200)))
-    assert "over at 14:24:09.5 (4 min 4 s)" in whole
+    values = summary.gather(build_case(incidents=[ended]))
+    whole = " ".join(text_of(summary_screen.screen(values, 400)))
+    assert (
+        " -> follows from 1: 3 of its 4 had failed there before -> 1 failed, 1 user,"
+        " demo-7b -> 3 of them retries -> noticed after 1 s (harness_access.log:2)"
+        " -> over at 14:24:09.5 after 4 min 4 s (target 5 min: kept)" in whole
+    )

@@ -1,0 +1,104 @@
+-- title: Records that name an incident's cause, and those by which somebody noticed it
+-- store: table
+WITH troubles AS (
+    SELECT DISTINCT
+        incident_members.incident_id,
+        incident_members.condition_id
+    FROM incident_members
+    WHERE incident_members.condition_id IS NOT NULL
+),
+
+cited AS (
+    SELECT
+        troubles.incident_id,
+        unnest(conditions.evidence) AS event_id
+    FROM troubles
+    INNER JOIN conditions ON troubles.condition_id = conditions.condition_id
+),
+
+names AS (
+    SELECT
+        cited.incident_id,
+        marks.event_id,
+        marks.ts,
+        marks.ts_error_us
+    FROM cited
+    INNER JOIN marks ON cited.event_id = marks.event_id
+    UNION
+    SELECT
+        incident_members.incident_id,
+        own.event_id,
+        own.ts,
+        own.ts_error_us
+    FROM incident_members
+    INNER JOIN verdicts ON incident_members.attempt_id = verdicts.attempt_id
+    INNER JOIN own
+        ON
+            incident_members.attempt_id = own.attempt_id
+            AND list_contains(verdicts.evidence, own.event_id)
+    WHERE own.event_id <> own.attempt_id AND verdicts.layer <> 'undetermined'
+),
+
+extents AS (
+    SELECT
+        incident_members.incident_id,
+        min(incident_members.scope) AS scope,
+        min(incident_members.layer) AS layer,
+        min(incident_members.ts_start) AS ts_start,
+        max(incident_members.ts_end) AS ts_end
+    FROM incident_members
+    GROUP BY incident_members.incident_id
+),
+
+-- Probes, operators, restarts: of the same engine, or of one that has no name.
+notices AS (
+    SELECT
+        extents.incident_id,
+        marks.event_id,
+        marks.ts,
+        marks.ts_error_us
+    FROM extents
+    INNER JOIN marks
+        ON
+            marks.ts BETWEEN extents.ts_start - INTERVAL 1 MINUTE
+            AND extents.ts_end + INTERVAL 1 MINUTE
+    LEFT JOIN engine_names ON marks.engine = engine_names.label
+    WHERE
+        marks.clock_status <> 'untied'
+        AND CASE extents.layer
+            WHEN 'model'
+                THEN
+                    marks.kind IN (
+                        'engine_unhealthy', 'health_check_failed', 'operator_stop',
+                        'engine_exited', 'engine_start'
+                    )
+                    AND coalesce(engine_names.engine, marks.engine, extents.scope)
+                    = extents.scope
+            WHEN 'harness'
+                THEN
+                    marks.kind IN (
+                        'harness_unhealthy', 'plugin_probe_failed',
+                        'harness_restarted', 'upstream_disabled', 'config_reload'
+                    )
+            ELSE FALSE
+        END
+)
+
+SELECT
+    names.incident_id,
+    'named' AS role,
+    min(names.ts) AS ts,
+    arg_min(names.ts_error_us, (names.ts, names.event_id)) AS ts_error_us,
+    arg_min(names.event_id, (names.ts, names.event_id)) AS event_id
+FROM names
+WHERE names.ts IS NOT NULL
+GROUP BY names.incident_id
+UNION ALL
+SELECT
+    notices.incident_id,
+    'noticed' AS role,
+    min(notices.ts) AS ts,
+    arg_min(notices.ts_error_us, (notices.ts, notices.event_id)) AS ts_error_us,
+    arg_min(notices.event_id, (notices.ts, notices.event_id)) AS event_id
+FROM notices
+GROUP BY notices.incident_id
