@@ -1,6 +1,8 @@
 """Each saved investigation answers what it promises, on cases written by hand."""
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 from tests.investigation_worlds import (
@@ -13,7 +15,7 @@ from tests.investigation_worlds import (
     worlds,
 )
 
-from faultlayer import derived, queries
+from faultlayer import assets, derived, queries, signatures
 from faultlayer.investigations import TOPICS, Investigation, load
 from faultlayer.rule_bench import Prepared, RuleCase
 
@@ -128,3 +130,20 @@ def test_a_name_is_given_once() -> None:
     assert len(names) == len(set(names))
     topics = [one.topic for one in load()]
     assert topics == sorted(topics, key=TOPICS.index)
+
+
+def test_drafted_signatures_load(prepared: dict[str, Prepared], tmp_path: Path) -> None:
+    """A draft becomes a signature by a name for its kind, and takes its own sample."""
+    ask = Ask("logs", "unexplained_messages", (), ("signature",), ())
+    drafts = [row.replace("⏎", "\n") for row in answered(prepared["logs"], ask)]
+    folder = tmp_path / "signatures"
+    shutil.copytree(Path(str(assets.builtin("parsers"))) / "signatures", folder)
+    kinds, texts = [], []
+    for number, draft in enumerate(drafts):
+        name = f"drafted_{number}"
+        kinds.append(f'[[kinds]]\nname = "{name}"\ntiming = "any"\ntitle = "a draft"\n')
+        texts.append(draft.replace('kind = ""', f'kind = "{name}"'))
+    (folder / "drafts.toml").write_text("\n".join([*kinds, *texts]), "utf-8")
+    assert drafts
+    loaded = signatures.load(tmp_path)
+    assert sum(item.kind.startswith("drafted_") for item in loaded.items) == len(drafts)

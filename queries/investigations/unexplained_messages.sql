@@ -124,23 +124,20 @@ SELECT
     grouped.line,
     grouped.example,
     '[[signature]]' || chr(10) || 'kind = ""' || chr(10)
+    || 'at = "anywhere"' || chr(10)
     || 'layers = ["' || coalesce(grouped.layer, 'harness') || '"]' || chr(10)
-    || 'literals = ["'
-    || replace(
-        replace(
-            -- The longest piece that is the same in all of them.
-            list_sort(
-                list_transform(
-                    regexp_split_to_array(grouped.template, '<[a-z]+>'),
-                    LAMBDA piece: lpad(length(piece)::VARCHAR, 6, '0') || piece
-                ),
-                'DESC'
-            )[1][7:],
-            '\', '\\'
-        ),
-        '"', '\"'
-    )
-    || '"]' || chr(10)
+    || 'literals = ['
+    -- The longest piece that is the same in all of them.
+    || to_json(
+        list_sort(
+            list_transform(
+                regexp_split_to_array(grouped.template, '<[a-z]+>'),
+                LAMBDA piece: lpad(length(piece)::VARCHAR, 6, '0') || piece
+            ),
+            'DESC'
+        )[1][7:]
+    )::VARCHAR
+    || ']' || chr(10)
     || 'samples = [{ text = '
     || to_json(grouped.example)::VARCHAR
     || ' }]' AS signature
