@@ -59,11 +59,19 @@ _SINGLE: Final = r"'(?:[^'\\]|\\.)*'"
 _PAIR: Final = rf"[A-Za-z_][\w.-]*=(?:{_QUOTED}|{_SINGLE}|[^\s\",;)\]}}]+)"
 # Where a sentence names its request: `(request id: 4f..)`, `Request 4f..-.. failed`.
 _UUID: Final = r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}"
-_NAME: Final = r"\b[Rr]equest[ -](?:[Ii][Dd]: ?)?"
-_NAMED: Final = rf"\b[Rr]equest[ -](?:[Ii][Dd]: ?[\w.:-]{{6,}}|{_UUID}\b)"
+_ID: Final = r"(?:[Xx][-_])?[Rr]eq(?:uest)?[ _-]?[Ii][Dd]"
+_NAME: Final = rf"\b(?:{_ID}: ?|[Rr]equest[ -])"
+_NAMED: Final = rf"\b(?:{_ID}: ?[\w.:-]{{6,}}|[Rr]equest[ -]{_UUID}\b)"
+# Before the text, `[4f..-..] Request failed`, in brackets with a name, or in an object.
+_FIRST: Final = rf"^(?:\[[\w.:-]+\] )*[\[(]?{_UUID}[\])]?(?:[\s:,]|$)"
+_BRACKETED: Final = rf"[\[(](?:req|rid|{_ID})[=:] ?{_UUID}[\])]"
+_MEMBER: Final = rf'"{_ID}": ?"[\w.:-]{{6,}}"'
+_ODD: Final = rf"{_FIRST}|{_BRACKETED}|{_MEMBER}"
 # It ends early only at a quote that a space follows.
 _REPR: Final = rf"{_SPOKEN}={_SINGLE}(?: |$)"
-_TOKENS: Final = rf"{_REPR}|{_SPEECH}|{_PAIR}|{_QUOTED}|{_NAMED}"
+_TOKENS: Final = (
+    rf"{_FIRST}|{_BRACKETED}|{_REPR}|{_SPEECH}|{_PAIR}|{_MEMBER}|{_QUOTED}|{_NAMED}"
+)
 
 
 def plain(name: str) -> str:
@@ -81,7 +89,7 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     nothing = pl.Series("pairs", [None], pl.String).new_from_index(0, size)
     some = message.str.contains("=", literal=True).fill_null(value=False)
     if not some.all():
-        some |= message.str.contains(_NAMED).fill_null(value=False)
+        some |= message.str.contains(f"{_NAMED}|{_ODD}").fill_null(value=False)
     if not some.any():
         return pl.DataFrame(), nothing
     tokens = (
@@ -89,11 +97,7 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
         .filter(some)
         .with_columns(pl.col("token").str.extract_all(_TOKENS))
         .explode("token")
-        .with_columns(
-            pl.when(pl.col("token").str.contains("=", literal=True))
-            .then("token")
-            .otherwise(pl.col("token").str.replace(f"^{_NAME}", "request_id="))
-        )
+        .with_columns(pl.col("token").map_batches(_named, return_dtype=pl.String))
         .filter(
             pl.col("token").str.contains("=", literal=True),
             ~pl.col("token").str.starts_with('"'),
@@ -133,6 +137,26 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     return pl.DataFrame(columns), _scattered(
         size, rest.get_column("row"), rest.get_column("m")
     ).alias("pairs")
+
+
+def _named(tokens: pl.Series) -> pl.Series:
+    """Give a name to the ids that stand for themselves."""
+    bare = pl.col("t").str.contains("=", literal=True).not_()
+    odd = bare | pl.col("t").str.contains(r"^[\[(]")
+    few = tokens.to_frame("t").select(odd.fill_null(value=False)).to_series()
+    if not few.any():
+        return tokens
+    token = pl.col("t")
+    value = (
+        pl.when(token.str.contains(f"^{_MEMBER}$"))
+        .then(token.str.extract(r'"([^"]*)"$'))
+        .when(token.str.contains(f"^{_BRACKETED}$|{_FIRST}"))
+        .then(token.str.extract(f"({_UUID})"))
+    )
+    named = pl.concat_str(pl.lit("request_id="), value)
+    said = token.str.replace(f"^{_NAME}", "request_id=")
+    found = tokens.filter(few).to_frame("t").select(pl.coalesce(named, said))
+    return tokens.clone().scatter(few.arg_true(), found.to_series())
 
 
 def _rank(keys: pl.Series) -> pl.Series:

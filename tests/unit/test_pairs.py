@@ -56,6 +56,14 @@ def test_quoted_values_lose_their_quotes() -> None:
         ("refused (request id: r-77-abc)", "r-77-abc"),
         ("Request 3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f failed", None),
         ("x request-id=r-1 cf_ray=9", "r-1"),
+        ("[3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f] failed", None),
+        ("3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f - failed", None),
+        ("[edge] [3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f] failed status=500", None),
+        ("server [req=3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f] failed", None),
+        ("failed, requestId: r-77-abc, status: 500", "r-77-abc"),
+        ("failed X-Request-ID: r-77-abc", "r-77-abc"),
+        ('failed {"request_id":"r-77-abc","status":500}', "r-77-abc"),
+        ('failed {"x": 1, "requestId": "r-77-abc"} request_id=r-1', "r-77-abc"),
         ("x cf_ray=9f request_id=r-1", "r-1"),
         ("x request_id='r 1' user=u", "r 1"),
         ("x prompt='it is request_id=fake' request_id=r-1", "r-1"),
@@ -65,6 +73,22 @@ def test_ids_in_sentences_and_single_quotes(message: str, wanted: str | None) ->
     """A vendor's id gives way to the request's own."""
     known, _ = _find(message)
     assert known["request_id"] == (wanted or "3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "[trace_id=3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f] failed",
+        "session 3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f is gone",
+        'refused {"messages":[{"content":"\\"request_id\\": \\"fake-1\\""}]}',
+        'echo body={"metadata":{"request_id":"fake-1"}}',
+        'prompt: [3f6c1d0e-6b7a-4c55-9f0e-1a2b3c4d5e6f] {"request_id":"fake-1"}',
+    ],
+)
+def test_other_ids_and_those_of_users_are_none(message: str) -> None:
+    """Neither a trace's id nor what a user wrote names the request."""
+    known, _ = _find(message)
+    assert "request_id" not in known
 
 
 def test_an_apostrophe_ends_no_prompt() -> None:
