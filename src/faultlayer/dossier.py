@@ -51,7 +51,8 @@ SELECT
     conditions.ts_start AS condition_start, conditions.ts_end AS condition_end,
     conditions.ts_error_us AS condition_error_us, conditions.clock_status,
     conditions.evidence AS condition_evidence,
-    incidents.attempts AS incident_attempts
+    incidents.attempts AS incident_attempts, incidents.ts_onset AS incident_onset,
+    incidents.root_incident_id, incidents.follows
 FROM verdicts
 LEFT JOIN conditions ON verdicts.condition_id = conditions.condition_id
 LEFT JOIN incidents ON verdicts.incident_id = incidents.incident_id
@@ -69,6 +70,14 @@ ORDER BY
     attempt_id, role <> 'root',
     CASE strength WHEN 'proven' THEN 1 WHEN 'corroborated' THEN 2 ELSE 3 END,
     precedence, ts, cause
+"""
+
+# A clock that was set, the reference too: times around it may be those of another.
+_TURNS = """
+SELECT clock_id, segment, valid_from, status
+FROM clocks
+WHERE segment > 0
+ORDER BY clock_id, segment
 """
 
 _STRENGTHS = ("proven", "corroborated", "inferred")
@@ -106,11 +115,21 @@ def gather(con: duckdb.DuckDBPyConnection, text: str) -> Values | None:
     return {
         "request_id": request_id,
         "names": names[1:],
+        "of": [len(attempts), sum(1 for row in attempts if row["failed"])],
+        "values": [],
+        "turns": rows(con, _TURNS),
         "attempts": attempts,
         "records": records,
         "verdicts": verdicts,
         "findings": _judged(findings, verdicts),
     }
+
+
+def weighed(values: Values, numbers: Iterable[Values]) -> Values:
+    """Add the numbers of the case's manifest that findings of these attempts rest on."""
+    rules = {row["rule"] for row in values["findings"]}
+    mine = [one for one in numbers if rules.intersection(one["rules"])]
+    return {**values, "values": mine}
 
 
 def of_attempt(values: Values, number: int) -> Values:

@@ -82,6 +82,7 @@ def explain(values: Values, width: int) -> Iterator[Line]:
             for text in verdict[label] or ():
                 yield from _labelled(label, text, width)
         yield from _clock(values, verdict, width)
+        yield from _values(values, attempt["attempt_id"], width)
     if len(attempts) > _ATTEMPTS:
         yield line()
         left = wording.count(len(attempts) - _ATTEMPTS, "more attempt")
@@ -134,9 +135,9 @@ def _head(values: Values, width: int, day: date | None) -> Iterator[Line]:
         found = dict.fromkeys(row[key] for row in values["attempts"] if row[key])
         if found:
             facts.append(f"{word} {', '.join(found)}")
-    failed = sum(1 for row in values["attempts"] if row["failed"])
-    number = wording.count(len(values["attempts"]), "attempt")
-    facts.append(f"{number}, {failed} failed" if values["attempts"] else "no attempt")
+    attempts, failed = values["of"]
+    number = wording.count(attempts, "attempt")
+    facts.append(f"{number}, {failed} failed" if attempts else "no attempt")
     if values["names"]:
         facts.append(f"also written {wording.listed(values['names'], 2)}")
     yield from map(line, packed(facts, width, " · "))
@@ -265,6 +266,11 @@ def _verdict(verdict: Values, day: date | None, width: int) -> Iterator[Line]:
         text = f"incident {verdict['incident_id']}"
         if others:
             text += f", with {wording.count(others, 'other failed attempt')}"
+        if verdict["incident_onset"]:
+            text += f", from {wording.moment(verdict['incident_onset'], day)}"
+        if verdict["root_incident_id"] is not None:
+            text += f"; it follows from incident {verdict['root_incident_id']}"
+            text += f": {verdict['follows']}"
         yield from _labelled("", text, width)
     if verdict["contributing"]:
         text = f"contributing: {', '.join(verdict['contributing'])}"
@@ -312,7 +318,8 @@ def _evidence(
         for number in (verdict["condition_evidence"] or ())[:2]
         if number not in numbers
     ]
-    cited = [records[number] for number in numbers if number in records]
+    # In the order of the records: that of corrected time.
+    cited = [record for number, record in records.items() if number in set(numbers)]
     for number, record in enumerate(cited[:_EVIDENCE]):
         where = f"{places[_path(record)]}:{record['line']}"
         label = "" if number else "because"
@@ -342,6 +349,8 @@ def _telling(record: Values) -> list[str]:
 
 
 def _times(record: Values, day: date | None) -> str:
+    if record["ts"] is None:
+        return "without a time"
     text = f"{wording.moment(record['ts'], day)} {_error(record)}"
     if record["ts"] != record["ts_raw"]:
         text += f" (logged {wording.moment(record['ts_raw'], day)})"
@@ -354,7 +363,7 @@ def _clock(values: Values, verdict: Values, width: int) -> Iterator[Line]:
     clocks: dict[str, str] = {}
     for number in cited:
         record: dict[str, Any] = records.get(number, {})
-        if record.get("clock_id"):
+        if record.get("clock_id") and record.get("ts") is not None:
             clocks.setdefault(record["clock_id"], wording.error(record["ts_error_us"]))
     if verdict["clock_sensitive"]:
         text = "would change within the uncertainty of the clocks"
@@ -364,6 +373,26 @@ def _clock(values: Values, verdict: Values, width: int) -> Iterator[Line]:
         text = "rests on one clock" if clocks else "rests on no clock"
     named = ", ".join(f"{name} {error}" for name, error in clocks.items())
     yield from _labelled("clocks", f"{text}: {named}" if named else text, width)
+    for turn in values["turns"]:
+        if turn["clock_id"] in clocks and turn["valid_from"] is not None:
+            word = ", the reference" if turn["status"] == "reference" else ""
+            when = wording.moment(turn["valid_from"], _day(values))
+            note = f"{turn['clock_id']}{word}, was set or changed its pace at {when}"
+            yield from _labelled("", note, width)
+
+
+def _values(values: Values, attempt_id: int, width: int) -> Iterator[Line]:
+    """Name the limits and thresholds that the findings of an attempt rest on."""
+    rules = {
+        row["rule"] for row in values["findings"] if row["attempt_id"] == attempt_id
+    }
+    parts = [
+        f"{one['name']} {one['shown']} ({one['source']})"
+        for one in values["values"]
+        if rules.intersection(one["rules"])
+    ]
+    if parts:
+        yield from labelled("values", parts, width, " · ")
 
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:

@@ -183,7 +183,7 @@ def test_explain(build_case: Build) -> None:
         "verdict model.engine_dead, corroborated",
         "        engine e-0 was dead from 14:20:05.500",
         "        condition 1 (engine e-0): 14:20:05.500 ±? with no end in the logs",
-        "        incident 1",
+        "        incident 1, from 14:20:05.500",
         "        contributing: harness.upstream_closed",
         "rules   won  engine_dead: model.engine_dead, root, corroborated",
         "        lost bad_gateway: harness.upstream_closed, symptom, inferred"

@@ -25,9 +25,12 @@ def show(
             f"faultlayer: no record of {safe(request_id)} in {case}{note}", err=True
         )
         return
+    values = dossier.weighed(values, opened.manifest.get("values", []))
     if attempt is not None:
         there = [row["attempt"] for row in values["attempts"]]
-        values = dossier.of_attempt(values, attempt)
+        values = dossier.weighed(
+            dossier.of_attempt(values, attempt), opened.manifest.get("values", [])
+        )
         if not values["attempts"]:
             raise UsageError(
                 f"{safe(request_id)} has no attempt {attempt}",
