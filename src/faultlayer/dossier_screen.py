@@ -318,8 +318,15 @@ def _evidence(
         for number in (verdict["condition_evidence"] or ())[:2]
         if number not in numbers
     ]
-    # In the order of the records: that of corrected time.
-    cited = [record for number, record in records.items() if number in set(numbers)]
+    # In corrected time; of one moment the attempt's own record last.
+    cited = sorted(
+        (record for number, record in records.items() if number in set(numbers)),
+        key=lambda record: (
+            record["ts"] is not None,
+            record["ts"],
+            record["event_id"] == verdict["attempt_id"],
+        ),
+    )
     for number, record in enumerate(cited[:_EVIDENCE]):
         where = f"{places[_path(record)]}:{record['line']}"
         label = "" if number else "because"
