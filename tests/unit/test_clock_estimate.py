@@ -216,6 +216,32 @@ def test_a_true_offset_is_never_outside(
     assert other.low - one.low == pytest.approx(shift, abs=1)
 
 
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    offset=st.integers(-30_000_000, 30_000_000),
+    ppm=st.integers(-100, 100),
+    step=st.sampled_from([-2e6, -0.4e6, 0.25e6, 3_600e6]) | st.none(),
+    when=st.floats(0.2, 0.8),
+    requests=st.sampled_from([100, 300, 500, 800, 1200, 2000, 3000, 9000]),
+    seed=st.integers(0, 1000),
+)
+def test_drift_and_a_step_with_few_requests(
+    offset: int, ppm: int, step: float | None, when: float, requests: int, seed: int
+) -> None:
+    """From a hundred requests a day on the bounds hold, and a step is found."""
+    at = when * DAY
+    clock = Clock(offset, ppm, ((at, step),) if step else ())
+    found = segments(*bounds(clock, requests, seed))
+    assert len(found) == 1 + bool(step)
+    # Where the step lies between two requests is not known.
+    since = GRID[np.abs(GRID - at) > (12 * DAY / requests if step else -1)]
+    since = since[(since > DAY / 20) & (since < DAY * 19 / 20)]
+    _, low, high = read(found, since)
+    truth = clock.ahead(since)
+    assert ((low <= truth) & (truth <= high)).all()
+    assert np.median(high - low) <= 40e3
+
+
 def test_agreement_contradicts_the_fewest() -> None:
     """The interval of Marzullo, worked out by hand."""
     found = agreed(np.array([5.0, 6.0, 1.0, 7.0]), np.array([2.0, 3.0, 9.0]))

@@ -1,0 +1,75 @@
+"""What a clock is off by, and how its log is cut into files, changes no verdict."""
+
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from tests.scenario_builder import scenarios
+
+from faultlayer.analyze import analyze
+
+SKEWED = scenarios()["plugin_outage_skewed"]
+STAMP = re.compile(r"(?<=\[)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}(?=\])")
+FORM = "%Y-%m-%d %H:%M:%S,%f"
+
+VERDICTS = """
+SELECT attempts.request_id, attempts.status, verdicts.layer, verdicts.cause, strength
+FROM verdicts JOIN attempts USING (attempt_id) ORDER BY ALL
+"""
+CLOCK = """
+SELECT offset_us, lo_us, hi_us, status, time_zone_us FROM clocks WHERE clock_id LIKE '%gateway%'
+"""
+
+
+def explained(logs: Path, case: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Analyze logs; give the verdicts, and the gateway's clock."""
+    analyze([str(logs)], case)
+    monkeypatch.chdir(case)
+    with duckdb.connect("case.duckdb", read_only=True) as con:
+        clock = con.execute(CLOCK).fetchall()
+        return [con.execute(VERDICTS).fetchall(), *clock]
+
+
+@pytest.fixture
+def incident(tmp_path: Path) -> Path:
+    """Write the logs of a skewed gateway; gives that gateway's."""
+    SKEWED().write(tmp_path)
+    return tmp_path / "logs/gateway/app.log"
+
+
+@pytest.mark.parametrize("seconds", [-0.4, 7.25, -5 * 3600.0, 8 * 3600 + 1.3])
+def test_a_constant_moves_the_offset_and_no_verdict(
+    seconds: float, incident: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The offset and its bounds move by exactly what the clock was moved by."""
+    logs = tmp_path / "logs"
+    verdicts, before = explained(logs, tmp_path / "before", monkeypatch)
+    assert len(verdicts) > 3
+    assert before[3] == "tied"
+
+    def later(found: re.Match[str]) -> str:
+        moved = datetime.fromisoformat(found[0]) + timedelta(seconds=seconds)
+        return moved.strftime(FORM)[:-3]
+
+    incident.write_text(STAMP.sub(later, incident.read_text()))
+    same, after = explained(logs, tmp_path / "after", monkeypatch)
+    assert same == verdicts
+    by = round(seconds * 1e6)
+    assert after[:4] == (*(value + by for value in before[:3]), "tied")
+
+
+def test_two_files_of_one_log_are_one_clock(
+    incident: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log that was rotated has the same clock and the same verdicts."""
+    logs = tmp_path / "logs"
+    whole = explained(logs, tmp_path / "whole", monkeypatch)
+    lines = incident.read_text().splitlines(keepends=True)
+    starts = [number for number, line in enumerate(lines) if STAMP.search(line)]
+    cut = starts[len(starts) // 2]
+    incident.with_name("app.log.1").write_text("".join(lines[:cut]))
+    incident.write_text("".join(lines[cut:]))
+    assert explained(logs, tmp_path / "parts", monkeypatch) == whole
