@@ -166,9 +166,43 @@ def test_strict(faultlayer: Faultlayer) -> None:
     Path("access.log").write_text(LOG)
     ended = faultlayer("analyze", "access.log", "--quiet", "--strict")
     assert ended.code == 3
-    assert "undetermined: 1 attempts" in ended.err
+    assert "undetermined: 1 attempt\n" in ended.err
     Path("access.log").write_text(LOG.splitlines(keepends=True)[0])
     assert faultlayer("analyze", "access.log", "--quiet", "--strict").code == 0
+
+
+def test_strict_knows_what_is_only_partly_understood(faultlayer: Faultlayer) -> None:
+    """One line in three that no format takes is a gap; one in a hundred is none."""
+    good = LOG.splitlines(keepends=True)[0]
+    lines = [
+        good.replace("22:10:01", f"22:{n // 60:02d}:{n % 60:02d}") for n in range(99)
+    ]
+    Path("access.log").write_text("".join([*lines[:2], "strange words\n"]))
+    ended = faultlayer("analyze", "access.log", "--quiet", "--strict")
+    assert ended.code == 3
+    assert "partly not understood: access.log" in ended.err
+    Path("access.log").write_text("".join([*lines, "strange words\n"]))
+    assert faultlayer("analyze", "access.log", "--quiet", "--strict").code == 0
+
+
+def test_a_met_condition_comes_before_gaps(faultlayer: Faultlayer) -> None:
+    """With both asked for, exit 4 says that the condition is met; the case is written."""
+    Path("access.log").write_text(LOG)
+    both = ("analyze", "access.log", "--quiet", "--strict", "--fail-on")
+    ended = faultlayer(*both, "client")
+    assert ended.code == 4
+    assert "--fail-on client: 1 failed attempt\n" in ended.err
+    assert Path("faultlayer-case/case.json").exists()
+    assert faultlayer(*both, "model").code == 3
+
+
+def test_fail_on_knows_every_cause(faultlayer: Faultlayer) -> None:
+    """A misspelt cause would never be met, and the script would never fail."""
+    Path("access.log").write_text(LOG)
+    ended = faultlayer("analyze", "access.log", "--fail-on", "model.cuda_omm")
+    assert ended.code == 2
+    assert "did you mean model.cuda_oom?" in ended.err
+    assert not Path("faultlayer-case").exists()
 
 
 def test_options_from_a_file(faultlayer: Faultlayer) -> None:

@@ -119,9 +119,11 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
         parts.append(f"empty {len(empty)}")
     yield from labelled("read", parts, width, " · ")
     doubtful = [
-        f"{source['path']}: {wording.percent(source['rejects'], total)} not understood"
+        f"{source['path']}: "
+        + wording.percent(source["rejects"], source["events"] + source["rejects"])
+        + " not understood"
         for source in known
-        if (total := source["events"] + source["rejects"]) < 20 * source["rejects"]
+        if wording.is_doubtful(source)
     ]
     damaged = [
         f"{source['path']}: {problem}"

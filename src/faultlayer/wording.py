@@ -1,7 +1,8 @@
 """Numbers, sizes, times and clocks in the words that people read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
+from typing import Any
 
 #: How a problem begins that says that other sources hold the same records.
 TWICE = "archived twice"
@@ -22,6 +23,12 @@ def is_copy(problems: Sequence[str] | None) -> bool:
 def damage(problems: Sequence[str] | None) -> list[str]:
     """Give the problems that mean that something is missing."""
     return [problem for problem in problems or () if not problem.startswith(TWICE)]
+
+
+def is_doubtful(source: Mapping[str, Any]) -> bool:
+    """Tell a source of which more than one record in twenty was not understood."""
+    known, strange = source["events"] or 0, source["rejects"] or 0
+    return bool(known) and known + strange < 20 * strange
 
 
 def count(number: int, noun: str = "", plural: str = "") -> str:

@@ -133,18 +133,21 @@ def incomplete(values: Values) -> list[str]:
         for s in sources
         if not s["events"] and s["rejects"] and not wording.is_copy(s["problems"])
     ]
+    partly = [s["path"] for s in sources if wording.is_doubtful(s)]
     damaged = [s["path"] for s in sources if wording.damage(s["problems"])]
     lost = list(dict.fromkeys(item["path"] for item in values["lost"]))
     return [
         text
         for found, text in (
             (strange, f"not recognised: {', '.join(strange)}"),
+            (partly, f"partly not understood: {', '.join(partly)}"),
             (lost, f"not read: {', '.join(lost)}"),
             (damaged, f"damaged: {', '.join(damaged)}"),
             (untied, f"clocks untied: {', '.join(untied)}"),
             (
                 open_causes,
-                f"undetermined: {sum(c['attempts'] for c in open_causes)} attempts",
+                "undetermined: "
+                + wording.count(sum(c["attempts"] for c in open_causes), "attempt"),
             ),
         )
         if found
@@ -160,7 +163,7 @@ def _met(values: Values, wanted: tuple[str, ...]) -> list[str]:
             if what in {"any", row["layer"], row["cause"]}
         )
         if number:
-            found.append(f"--fail-on {what}: {number} failed attempts")
+            found.append(f"--fail-on {what}: {wording.count(number, 'failed attempt')}")
     return found
 
 
