@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 
 from faultlayer import wording
 from faultlayer.summary import Values
@@ -12,6 +13,9 @@ _HOUR_SLACK = 1_000_000
 _BARS = "▁▂▃▄▅▆▇█"
 _COLUMNS = 48
 _STEPS = 4
+_DIRECT = "shared request ids"
+#: Steps of several clocks within so much of one another are one of the reference.
+_AT_ONCE = timedelta(minutes=15)
 
 
 def is_untied(segments: Sequence[Values]) -> bool:
@@ -48,6 +52,49 @@ def clock_words(
     return f"{name} {', '.join(parts)}{weak}"
 
 
+def reference_steps(clocks: Sequence[Sequence[Values]], day: date | None) -> list[str]:
+    """Say when the reference itself was set: all others show that step, the other way.
+
+    Those count that share requests with it; one alone shows a step of its own.
+    """
+    tied = [one for one in clocks if one[0]["method"] == _DIRECT and not is_untied(one)]
+    if len(tied) < 2:  # noqa: PLR2004
+        return []
+    found = []
+    for left, right in pairwise(tied[0]):
+        jump = _jump(left, right)
+        if all(_shows(one, left, right) for one in tied[1:]):
+            when = _second(right["valid_from"], day)
+            by = wording.offset(round(-jump))
+            found.append(f"the reference itself was set by {by} about {when}")
+    return found
+
+
+def _shows(segments: Sequence[Values], left: Values, right: Values) -> bool:
+    """Whether a clock has the step between two segments of another one."""
+    jump = _jump(left, right)
+    for before, after in pairwise(segments):
+        slack = sum(doubt(one) or 0 for one in (before, after, left, right))
+        apart = abs(after["valid_from"] - right["valid_from"])
+        alike = abs(_jump(before, after) - jump) <= slack < abs(jump)
+        if apart <= _AT_ONCE and alike:
+            return True
+    return False
+
+
+def _jump(left: Values, right: Values) -> float:
+    """Give by how much a clock went forward between two of its segments, us."""
+    at = right["valid_from"]
+    return _offset(right, at) - _offset(left, at)
+
+
+def _offset(segment: Values, at: datetime) -> float:
+    if segment["anchor_ts"] is None:
+        return float(segment["offset_us"])
+    seconds = (at - segment["anchor_ts"]) / timedelta(seconds=1)
+    return float(segment["offset_us"] + (segment["drift_ppm"] or 0) * seconds)
+
+
 def picture(segments: Sequence[Values], start: datetime, end: datetime) -> str:
     """Draw offset over time in one line, with what its lowest and highest bar mean.
 
@@ -60,11 +107,7 @@ def picture(segments: Sequence[Values], start: datetime, end: datetime) -> str:
     for column in range(_COLUMNS):
         at = start + (end - start) * (column + 0.5) / _COLUMNS
         one = next(s for s in segments if s["valid_to"] is None or at < s["valid_to"])
-        moved = 0.0
-        if one["anchor_ts"] is not None:
-            seconds = (at - one["anchor_ts"]) / timedelta(seconds=1)
-            moved = (one["drift_ppm"] or 0) * seconds
-        offsets.append(one["offset_us"] + moved - base)
+        offsets.append(_offset(one, at) - base)
     low, high = min(offsets), max(offsets)
     if high - low <= max(doubt(one) or 0 for one in segments):
         return ""

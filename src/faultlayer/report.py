@@ -4,7 +4,13 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from faultlayer import incident_words, wording
-from faultlayer.clock_words import clock_words, doubt, is_untied, picture
+from faultlayer.clock_words import (
+    clock_words,
+    doubt,
+    is_untied,
+    picture,
+    reference_steps,
+)
 from faultlayer.summary import Values
 from faultlayer.summary_screen import books, how_sure, whom
 
@@ -268,6 +274,7 @@ def _clocks(values: Values) -> Iterator[str]:
     yield from (
         f"- {_text(clock_words(segments, None))}" for segments in by_clock.values()
     )
+    yield from (f"- {words}" for words in reference_steps([*by_clock.values()], None))
     for name, segments in by_clock.items():
         if name in checks or len(segments) > 1:
             yield from ("", f"### {_text(name)}", "")

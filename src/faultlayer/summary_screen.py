@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from faultlayer import incident_words, wording
-from faultlayer.clock_words import clock_words, is_untied
+from faultlayer.clock_words import clock_words, is_untied, reference_steps
 from faultlayer.render import (
     Cell,
     Line,
@@ -184,6 +184,7 @@ def _clocks(values: Values, width: int, *, full: bool) -> Iterator[Line]:
             words.append(clock_words(segments, _day(values), short))
     if len(words) > _CLOCKS and not full:
         words = [*words[:_CLOCKS], f"{len(words) - _CLOCKS} more"]
+    words += reference_steps([*by_clock.values()], _day(values))
     if untied:
         limit = len(untied) if full else _CLOCKS
         words.append(f"untied: {wording.listed(untied, limit)}")

@@ -22,6 +22,7 @@ WHOLE = {
     "hi_us": 2_706_000,
     "drift_ppm": 0.0,
     "status": "tied",
+    "method": "shared request ids",
     "time_zone_us": 0,
 }
 
@@ -88,6 +89,21 @@ def segments(
 def test_steps_have_their_time(found: list[dict[str, Any]], text: str) -> None:
     """The longest segment is named first, what differs with when it did."""
     assert clock_words.clock_words(found, NOON.date()) == text
+
+
+def test_a_step_of_the_reference_shows_in_all_others() -> None:
+    """Two clocks that share requests with it went back at once: it was set forward."""
+    first, second = segments(2_000_000, 500_000), segments(0, -1_503_000)
+    later = [one | {"valid_from": NOON + timedelta(hours=2)} for one in second]
+    told = clock_words.reference_steps
+    day = NOON.date()
+    assert told([first, second], day) == [
+        "the reference itself was set by +1.5 s about 13:00:00"
+    ]
+    assert told([first], day) == []
+    assert told([first, later], day) == []
+    assert told([first, segments(0, 0)], day) == []
+    assert told([first, segments(0, -1_400_000)], day) == []
 
 
 def test_a_picture_of_what_moves() -> None:
