@@ -35,6 +35,20 @@ whole AS (
     WHERE seconds.engine IS NOT NULL
 ),
 
+-- By the minute, so that short incidents of a long day meet few of its seconds.
+minutes AS (
+    SELECT
+        spans.*,
+        unnest(
+            generate_series(
+                date_trunc('minute', spans.first_second),
+                spans.last_second + to_seconds(threshold('incident_pause_s')),
+                INTERVAL 1 MINUTE
+            )
+        ) AS minute
+    FROM spans
+),
+
 hits AS (
     SELECT
         incident_members.incident_id,
@@ -47,18 +61,19 @@ hits AS (
 )
 
 SELECT
-    spans.incident_id,
-    spans.engine IS NOT NULL AS by_engine,
+    minutes.incident_id,
+    minutes.engine IS NOT NULL AS by_engine,
     whole.second,
     whole.attempts,
     whole.good,
     coalesce(hits.failed, 0) AS failed,
-    whole.second > spans.last_second AS later
-FROM spans
+    whole.second > minutes.last_second AS later
+FROM minutes
 INNER JOIN whole
     ON
-        spans.engine IS NOT DISTINCT FROM whole.engine
-        AND whole.second BETWEEN spans.first_second
-        AND spans.last_second + to_seconds(threshold('incident_pause_s'))
+        minutes.engine IS NOT DISTINCT FROM whole.engine
+        AND minutes.minute = date_trunc('minute', whole.second)
+        AND whole.second BETWEEN minutes.first_second
+        AND minutes.last_second + to_seconds(threshold('incident_pause_s'))
 LEFT JOIN hits
-    ON spans.incident_id = hits.incident_id AND whole.second = hits.second
+    ON minutes.incident_id = hits.incident_id AND whole.second = hits.second

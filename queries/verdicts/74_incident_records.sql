@@ -50,33 +50,49 @@ extents AS (
     GROUP BY incident_members.incident_id
 ),
 
+watched AS (
+    SELECT
+        marks.event_id,
+        marks.kind,
+        marks.ts,
+        marks.ts_error_us,
+        coalesce(engine_names.engine, marks.engine) AS engine
+    FROM marks
+    LEFT JOIN engine_names ON marks.engine = engine_names.label
+    WHERE
+        marks.clock_status <> 'untied'
+        AND marks.kind IN (
+            'engine_unhealthy', 'health_check_failed', 'operator_stop',
+            'engine_exited', 'engine_start', 'harness_unhealthy',
+            'plugin_probe_failed', 'harness_restarted', 'upstream_disabled',
+            'config_reload'
+        )
+),
+
 -- Probes, operators, restarts: of the same engine, or of one that has no name.
 notices AS (
     SELECT
         extents.incident_id,
-        marks.event_id,
-        marks.ts,
-        marks.ts_error_us
+        watched.event_id,
+        watched.ts,
+        watched.ts_error_us
     FROM extents
-    INNER JOIN marks
+    INNER JOIN watched
         ON
-            marks.ts BETWEEN extents.ts_start - INTERVAL 1 MINUTE
+            watched.ts BETWEEN extents.ts_start - INTERVAL 1 MINUTE
             AND extents.ts_end + INTERVAL 1 MINUTE
-    LEFT JOIN engine_names ON marks.engine = engine_names.label
     WHERE
-        marks.clock_status <> 'untied'
-        AND CASE extents.layer
+        CASE extents.layer
             WHEN 'model'
                 THEN
-                    marks.kind IN (
+                    watched.kind IN (
                         'engine_unhealthy', 'health_check_failed', 'operator_stop',
                         'engine_exited', 'engine_start'
                     )
-                    AND coalesce(engine_names.engine, marks.engine, extents.scope)
-                    = extents.scope
+                    AND coalesce(watched.engine, extents.scope) = extents.scope
             WHEN 'harness'
                 THEN
-                    marks.kind IN (
+                    watched.kind IN (
                         'harness_unhealthy', 'plugin_probe_failed',
                         'harness_restarted', 'upstream_disabled', 'config_reload'
                     )

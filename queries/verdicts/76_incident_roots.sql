@@ -52,14 +52,24 @@ named AS (
         )
 ),
 
+firsts AS (
+    SELECT
+        incident_members.request_id,
+        incident_members.incident_id,
+        min(incident_members.attempt) AS attempt
+    FROM incident_members
+    WHERE incident_members.request_id IS NOT NULL
+    GROUP BY incident_members.request_id, incident_members.incident_id
+),
+
 -- Most of its requests are those that failed there before.
 earlier AS (
     SELECT
         later.incident_id,
         before.incident_id AS root_incident_id,
-        count(DISTINCT later.attempt_id) AS attempts
+        count(*) AS attempts
     FROM incident_members AS later
-    INNER JOIN incident_members AS before
+    INNER JOIN firsts AS before
         ON
             later.request_id = before.request_id
             AND later.attempt > before.attempt
