@@ -131,6 +131,20 @@ def test_a_limit_decides_and_is_listed(faultlayer: Faultlayer) -> None:
     assert values["max_concurrent_requests"]["attempts"] == 1
 
 
+def test_explain_names_what_a_verdict_rests_on(faultlayer: Faultlayer) -> None:
+    """The limit with its place, for this attempt; and how many attempts there are."""
+    again = line(5, 12, 429, 0.001)
+    Path("access.log").write_text(BUSY + again)
+    Path("own.toml").write_text("[limits]\nmax_concurrent_requests = 4\n")
+    faultlayer("analyze", "access.log", "--config", "own.toml", "--quiet")
+    name = "26fb6a74-1f5f-4573-be36-53ab01be0005"
+    shown = faultlayer("explain", "faultlayer-case", name, "--attempt", "1").out
+    assert "2 attempts, 2 failed" in shown
+    assert shown.count("attempt 1 ") == 1
+    assert "attempt 2 " not in shown
+    assert "values  max_concurrent_requests 4 requests (own.toml:2)" in shown
+
+
 def test_without_a_limit_nothing_is_listed(faultlayer: Faultlayer) -> None:
     """A default that had no part in a verdict is not named."""
     [row], values = verdicts(faultlayer, "")
