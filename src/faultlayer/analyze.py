@@ -32,7 +32,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 #: Memory for the SQL stages; what does not fit spills into the case folder.
-MEMORY = "256MB"
+MEMORY = "192MB"
 
 
 class Progress(Protocol):
