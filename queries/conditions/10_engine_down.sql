@@ -19,6 +19,7 @@ WITH outages AS (
         bool_or(episodes.death) AS death,
         bool_and(episodes.orderly) AS orderly,
         bool_or(episodes.orderly) AS stopped,
+        bool_and(episodes.layer = 'harness') AS from_outside,
         list(episodes.event_id ORDER BY episodes.ts, episodes.event_id) AS evidence
     FROM episodes
     GROUP BY episodes.engine, episodes.tied, episodes.ready_ts, episodes.part
@@ -161,13 +162,14 @@ reasons AS (
     GROUP BY reports.engine, reports.tied, reports.ready_ts, reports.part
 ),
 
--- Whoever is served by this engine again ends the outage as well.
+-- Whoever is served by this engine again shows at its end that the outage is over: it
+-- may have waited for that.
 served AS (
     SELECT
         outages.engine,
         outages.ready_ts,
         outages.part,
-        min(attempts.ts_start) AS ts
+        min(attempts.ts_end) AS ts
     FROM outages
     INNER JOIN attempts
         ON
@@ -178,7 +180,43 @@ served AS (
     GROUP BY outages.engine, outages.ready_ts, outages.part
 ),
 
--- Dead, started again, dead again.
+-- Who keeps an engine notices its end late: whoever lost it before, with nobody served
+-- since, met the same.
+first_losses AS (
+    SELECT
+        outages.engine,
+        outages.ready_ts,
+        outages.part,
+        min(lost_contacts.ts) AS ts
+    FROM outages
+    INNER JOIN lost_contacts
+        ON
+            outages.engine = lost_contacts.engine
+            AND lost_contacts.ts BETWEEN outages.ts_told - INTERVAL 5 MINUTE
+            AND outages.ts_told
+    WHERE
+        outages.from_outside
+        AND NOT EXISTS (
+            SELECT 1
+            FROM seconds
+            WHERE
+                seconds.engine = outages.engine
+                AND seconds.served > 0
+                AND seconds.second BETWEEN lost_contacts.ts AND outages.ts_told
+        )
+        AND NOT EXISTS (
+            SELECT 1
+            FROM progress
+            WHERE
+                progress.engine = outages.engine
+                AND progress.clock_status <> 'untied'
+                AND progress.ts BETWEEN lost_contacts.ts + micros(progress.ts_error_us)
+                AND outages.ts_told
+        )
+    GROUP BY outages.engine, outages.ready_ts, outages.part
+),
+
+-- Dead, started again, dead again before long.
 deaths AS (
     SELECT
         episodes.engine,
@@ -187,7 +225,7 @@ deaths AS (
             PARTITION BY episodes.engine ORDER BY episodes.ts, episodes.event_id
         ) AS next_ts
     FROM episodes
-    WHERE episodes.death AND episodes.tied
+    WHERE episodes.death AND episodes.tied AND NOT episodes.orderly
 ),
 
 loops AS (
@@ -203,7 +241,18 @@ loops AS (
             AND loads.clock_status <> 'untied'
             AND deaths.ts < loads.ts
             AND loads.ts < deaths.next_ts
-    WHERE deaths.next_ts <= deaths.ts + INTERVAL 10 MINUTE
+    WHERE
+        deaths.next_ts <= deaths.ts + INTERVAL 10 MINUTE
+        -- What then was at work for a while died another death.
+        AND NOT EXISTS (
+            SELECT 1
+            FROM loads
+            WHERE
+                loads.engine = deaths.engine
+                AND loads.kind = 'engine_ready'
+                AND loads.ts > deaths.ts
+                AND loads.ts < deaths.next_ts - INTERVAL 90 SECOND
+        )
 )
 
 SELECT
@@ -234,7 +283,7 @@ SELECT
     'root' AS role,
     'engine' AS scope_kind,
     outages.engine AS scope,
-    least(outages.ts_start, reasons.ts) AS ts_start,
+    least(outages.ts_start, reasons.ts, first_losses.ts) AS ts_start,
     least(outages.ready_ts, served.ts) AS ts_end,
     outages.ts_error_us,
     outages.clock_status,
@@ -271,6 +320,12 @@ LEFT JOIN served
         AND outages.ready_ts IS NOT DISTINCT FROM served.ready_ts
         AND outages.part = served.part
 LEFT JOIN pairs ON outages.engine = pairs.engine
+LEFT JOIN first_losses
+    ON
+        outages.tied
+        AND outages.engine = first_losses.engine
+        AND outages.ready_ts IS NOT DISTINCT FROM first_losses.ready_ts
+        AND outages.part = first_losses.part
 LEFT JOIN poison ON outages.engine = poison.engine AND outages.tied
 WHERE
     (outages.tied OR outages.engine NOT IN (SELECT pairs.engine FROM pairs))

@@ -12,21 +12,37 @@ WITH loading AS (
                 ready.kind = 'engine_ready'
                 AND ready.engine = loads.engine
                 AND ready.ts > loads.ts
-        ) AS ready_ts
+        ) AS loaded_ts,
+        (
+            SELECT min(seconds.second)
+            FROM seconds
+            WHERE
+                seconds.engine = loads.engine
+                AND seconds.served > 0
+                AND seconds.second > loads.ts + micros(loads.ts_error_us)
+        ) AS served_ts
     FROM loads
     WHERE loads.kind IN ('engine_loading', 'engine_start')
 ),
 
+-- Some do not say when they are ready; whoever is served shows it.
+bounded AS (
+    SELECT
+        loading.*,
+        coalesce(loading.loaded_ts, loading.served_ts) AS ready_ts
+    FROM loading
+),
+
 spans AS (
     SELECT
-        loading.engine,
-        loading.ready_ts,
-        min(loading.ts) AS ts_start,
-        max(loading.ts_error_us) AS ts_error_us,
-        min(loading.clock_status) AS clock_status,
-        list(loading.event_id ORDER BY loading.event_id)[1:20] AS evidence
-    FROM loading
-    GROUP BY loading.engine, loading.ready_ts
+        bounded.engine,
+        bounded.ready_ts,
+        min(bounded.ts) AS ts_start,
+        max(bounded.ts_error_us) AS ts_error_us,
+        min(bounded.clock_status) AS clock_status,
+        list(bounded.event_id ORDER BY bounded.event_id)[1:20] AS evidence
+    FROM bounded
+    GROUP BY bounded.engine, bounded.ready_ts
 )
 
 SELECT
@@ -45,6 +61,14 @@ FROM spans
 SEMI JOIN failures
     ON
         failures.status IN (502, 503, 504)
+        AND (
+            coalesce(failures.engine, spans.engine) = spans.engine
+            OR spans.engine IN (
+                SELECT engine_names.engine
+                FROM engine_names
+                WHERE NOT engine_names.known
+            )
+        )
         AND may_overlap(
             failures.ts_start, failures.ts_end, failures.ts_error_us,
             spans.ts_start, spans.ready_ts, spans.ts_error_us

@@ -37,6 +37,13 @@ works AS (
     FROM marks
     LEFT JOIN engine_names ON marks.engine = engine_names.label
     WHERE marks.kind = 'engine_ready' AND marks.clock_status <> 'untied'
+    UNION ALL
+    -- Whoever is served shows it as well.
+    SELECT
+        seconds.engine,
+        seconds.second AS ts
+    FROM seconds
+    WHERE seconds.served > 0 AND (SELECT count(*) FROM waits) > 0
 ),
 
 -- How often it tells of its work: a pause is one only where it tells more often.
@@ -139,17 +146,6 @@ INNER JOIN lives_on
         AND lives_on.clock_status <> 'untied'
         AND lives_on.ts >= gaps.ts_start + INTERVAL 10 SECOND
         AND lives_on.ts < coalesce(gaps.ts_end, gaps.ts_last + INTERVAL 10 MINUTE)
-WHERE
-    -- Whoever was served meanwhile shows that it works.
-    NOT EXISTS (
-        SELECT 1
-        FROM seconds
-        WHERE
-            seconds.engine = gaps.engine
-            AND seconds.served > 0
-            AND seconds.second > gaps.ts_start + INTERVAL 2 SECOND
-            AND seconds.second < gaps.ts_last - INTERVAL 2 SECOND
-    )
 GROUP BY
     gaps.engine, gaps.ts_start, gaps.ts_end, gaps.ts_last, gaps.ts_error_us,
     gaps.attempts, paces.pause_us

@@ -35,7 +35,8 @@ told AS (
         troubles.clock_status,
         troubles.kinds,
         troubles.death,
-        troubles.orderly
+        troubles.orderly,
+        troubles.layer
     FROM troubles
     UNION ALL
     SELECT
@@ -49,7 +50,8 @@ told AS (
         killed.clock_status,
         killed.kinds,
         TRUE AS death,
-        FALSE AS orderly
+        FALSE AS orderly,
+        'model' AS layer
     FROM killed
 ),
 

@@ -33,6 +33,16 @@ INNER JOIN conditions
 WHERE
     failures.status = 503
     AND failures.forwarded IS FALSE
+    -- Whoever has a word of its own needs no other.
+    AND NOT EXISTS (
+        SELECT 1
+        FROM own
+        WHERE
+            own.attempt_id = failures.attempt_id
+            AND own.severity IN ('warning', 'error', 'critical')
+            -- That it failed is no reason.
+            AND own.kind NOT IN ('request_failed', 'laundered', 'other')
+    )
     -- Another limit that was turning requests away then could be it as well.
     AND NOT EXISTS (
         SELECT 1
