@@ -132,7 +132,19 @@ placed AS (
         row_number() OVER (
             PARTITION BY exchanges.attempt_id, events.clock_id, events.kind
             ORDER BY events.ts ASC, events.event_id ASC
-        ) AS record
+        ) AS record,
+        events.severity IN ('warning', 'error') AS complains,
+        count(*) OVER (
+            PARTITION BY
+                exchanges.attempt_id, events.clock_id,
+                events.severity IN ('warning', 'error')
+        ) AS complaints,
+        row_number() OVER (
+            PARTITION BY
+                exchanges.attempt_id, events.clock_id,
+                events.severity IN ('warning', 'error')
+            ORDER BY events.ts ASC, events.event_id ASC
+        ) AS complaint
     FROM named
     INNER JOIN events ON named.event_id = events.event_id
     INNER JOIN exchanges ON named.request_id = exchanges.request_id
@@ -186,6 +198,16 @@ kept AS (
                     ELSE 1
                 END ASC,
                 greatest(0, placed.away_us - placed.attempt_error_us) ASC,
+                -- As many complaints as failed attempts, all as near: one for each.
+                CASE
+                    WHEN
+                        placed.complains
+                        AND placed.failed
+                        AND placed.complaints = placed.alike
+                        AND placed.complaint = placed.number_alike
+                        THEN 0
+                    ELSE 1
+                END ASC,
                 placed.ts_start DESC,
                 placed.attempt_id ASC
         ) = 1

@@ -39,7 +39,7 @@ WHERE
         FROM own
         WHERE
             own.attempt_id = failures.attempt_id
-            AND own.severity IN ('warning', 'error', 'critical')
+            AND own.severity IN ('warning', 'error')
             -- That it failed is no reason.
             AND own.kind NOT IN ('request_failed', 'laundered', 'other')
     )

@@ -23,5 +23,13 @@ SELECT
     ) AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
-WHERE list_contains(own.kinds, 'plugin_failed')
+WHERE
+    list_contains(own.kinds, 'plugin_failed')
+    -- What went on for long without its plugin ended of something else.
+    AND (
+        own.clock_status = 'untied'
+        OR own.ts
+        >= failures.ts_end - INTERVAL 5 SECOND
+        - micros(own.ts_error_us + failures.ts_error_us)
+    )
 GROUP BY failures.attempt_id
