@@ -156,7 +156,7 @@ hit AS (
         number,
         count(DISTINCT attempt_id) AS attempts,
         list_sort(list(DISTINCT cause)) AS causes,
-        arg_min(request_id, ts) AS example,
+        arg_min(request_id, (ts, attempt_id)) AS example,
         min(ts) AS ts
     FROM sorted_failures
     GROUP BY number

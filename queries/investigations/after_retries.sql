@@ -13,7 +13,7 @@
 WITH requests AS (
     SELECT
         attempts.request_id,
-        arg_min(attempts.model, attempts.attempt) AS model,
+        arg_min(attempts.model, (attempts.attempt, attempts.attempt_id)) AS model,
         arg_min(attempts.failed, (attempts.attempt, attempts.attempt_id))
             AS first_failed,
         arg_max(attempts.failed, (attempts.attempt, attempts.attempt_id))

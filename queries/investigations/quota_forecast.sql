@@ -70,7 +70,9 @@ fits AS (
         count(*) AS snapshots,
         min(current_points.ts) AS first_ts,
         max(current_points.ts) AS last_ts,
-        arg_max(current_points.used_ratio, current_points.ts) AS used_ratio,
+        arg_max(
+            current_points.used_ratio, (current_points.ts, current_points.used_ratio)
+        ) AS used_ratio,
         regr_slope(current_points.used_ratio, current_points.hours) AS slope,
         -- 2 standard errors of the slope, rounded up to what few points call for.
         2.5 * sqrt(

@@ -36,7 +36,7 @@ used AS (
 lasts AS (
     SELECT
         attempts.request_id,
-        arg_max(attempts.user_id, attempts.attempt) AS user_id,
+        arg_max(attempts.user_id, (attempts.attempt, attempts.attempt_id)) AS user_id,
         max(attempts.ts_end) AS ts_end
     FROM attempts
     WHERE attempts.request_id IS NOT NULL AND NOT attempts.failed

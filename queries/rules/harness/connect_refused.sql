@@ -12,7 +12,7 @@ SELECT
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,
     list(DISTINCT edge_matches.event_id ORDER BY edge_matches.event_id) AS evidence,
-    any_value(replace(edge_matches.kind, '_', ' ')) || ' at '
+    min(replace(edge_matches.kind, '_', ' ')) || ' at '
     || coalesce(min(edge_matches.upstream_addr), '?')
     || ': same client, request and second in the error log' AS because
 FROM failures
