@@ -3,7 +3,8 @@
 import polars as pl
 import pytest
 
-from faultlayer import layers
+from faultlayer import detect, layers, lines, parse
+from faultlayer.blocks import Block
 
 NONE = pl.Series([], dtype=pl.String)
 
@@ -46,3 +47,20 @@ def test_rows_of_nobody_are_the_hosts() -> None:
     placed = layers.placed(rows, pl.Series(["x", "y"]), {"x": "quota"})
     assert placed.get_column("layer").to_list() == ["quota", "host"]
     assert placed.get_column("component").to_list() == ["quota", "app"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-11-30 05:26:38,269 [INFO] loading part",
+        "[2026-11-30 05:26:38] [INFO] loading part",
+        "2026-11-30 05:26:38 INFO loading part",
+        "2026-11-30 05:26:38,269 ERROR: loading part",
+    ],
+)
+def test_a_stamp_before_a_level_is_nobodys_wrapper(line: str) -> None:
+    """What any program writes is not cut to look like the harness's own lines."""
+    block = Block(f"{line}\n".encode() * 6, 0, 1, last=True)
+    found = detect.choose(lines.lines_of(block), parse.load_definitions())
+    assert found.wrapper is None
+    assert [names[0][0] for names in found.streams.values()] == ["stamped"]
