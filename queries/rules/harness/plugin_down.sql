@@ -40,8 +40,10 @@ WHERE
         WHERE
             own.attempt_id = failures.attempt_id
             AND own.severity IN ('warning', 'error')
-            -- That it failed is no reason.
-            AND own.kind NOT IN ('request_failed', 'laundered', 'other')
+            -- That it failed is no reason, and that its plugin did is this one.
+            AND own.kind NOT IN (
+                'plugin_failed', 'request_failed', 'laundered', 'other'
+            )
     )
     -- Another limit that was turning requests away then could be it as well.
     AND NOT EXISTS (
