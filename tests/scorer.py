@@ -167,11 +167,23 @@ def judge_clock(case: Case, line: Row, result: Score) -> None:
     tied = [
         c for c in case.clocks if c["clock_id"] == clock and c["offset_us"] is not None
     ]
-    off = [abs(c["offset_us"] / 1e6 - true) for c in tied]
+    at = (
+        datetime.fromisoformat(line["at"]).replace(tzinfo=None)
+        if "at" in line
+        else None
+    )
+    off = [abs(offset_us(c, at) / 1e6 - true) for c in tied]
     if not off or min(off) > line["tolerance_s"]:
         result.problems.append(
             f"clock of {line['source']}: {[c['offset_us'] for c in tied]} us, should be {true} s"
         )
+
+
+def offset_us(clock: Row, at: datetime | None) -> float:
+    """Give the offset of a clock at its anchor, or moved along its line to `at`."""
+    anchor = clock["anchor_ts"]  # the reference has none
+    away = (at - anchor).total_seconds() if at and anchor else 0.0
+    return float(clock["offset_us"] + away * (clock["drift_ppm"] or 0))
 
 
 def judge_absence(case: Case, line: Row, result: Score) -> None:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.checkout
 # module of the package, which may import each other.
 TIERS = """
 errors format_keys literals regex_faults schema toml_places
-assets definitions documents durations format_schema frame jsonl logical_lines masking rotation span stamps wording
+assets definitions documents durations format_schema frame jsonl logical_lines masking rotation simulate.* span stamps wording
 members stated stored
 decode encodings spill tarfiles zipfiles
 magic

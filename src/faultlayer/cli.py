@@ -29,6 +29,7 @@ COMMANDS = {
     "formats": ("List, show, test and explain log formats.", "formats"),
     "rules": ("List, show and test the rules behind verdicts.", "rules"),
     "verify": ("Check that a case is whole and unchanged.", "verify"),
+    "simulate": ("Write the logs of an invented day, with its truth.", "simulate"),
 }
 """Help and module of each command, in the order in which `--help` lists them."""
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
+    MofNCompleteColumn,
     Progress,
     TaskID,
     TextColumn,
@@ -66,3 +67,34 @@ class Bar:
         """Name the stage after reading."""
         if self._task is not None:
             self._bar.update(self._task, description=safe(name), file="")
+
+
+class Steps:
+    """A bar of counted steps that vanishes; silent where stderr is no terminal."""
+
+    def __init__(self, what: str, total: int, *, quiet: bool) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=quiet or not sys.stderr.isatty(),
+        )
+        self._task = self._bar.add_task(what, total=total)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def advance(self, count: int) -> None:
+        """Move on by so many."""
+        self._bar.update(self._task, advance=count)

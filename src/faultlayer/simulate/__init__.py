@@ -1,0 +1,1 @@
+"""Invented days: the logs of a serving stack, and what is true about them."""
