@@ -15,7 +15,7 @@ pytestmark = pytest.mark.checkout
 # module of the package, which may import each other.
 TIERS = """
 errors format_keys literals regex_faults schema toml_places
-assets definitions documents durations format_schema frame jsonl logical_lines masking rotation simulate.* span stamps wording
+assets chances definitions documents durations format_schema frame jsonl logical_lines masking rotation simulate.* span stamps wording
 members stated stored
 decode encodings spill tarfiles zipfiles
 magic
@@ -48,11 +48,11 @@ rule_bench
 rule_cases
 own_rules
 analyze
-lookup summary verify
-clock_words dossier
+changes counted lookup summary verify
+clock_words comparing dossier
 render
 incident_words
-answers dossier_screen explanation funnel summary_screen
+answers changes_screen dossier_screen explanation funnel summary_screen
 report
 commands.*
 cli
@@ -67,6 +67,7 @@ FENCES = {
         *("influences", "own_rules"),
         *("answers", "case", "classify", "clocks.*", "commands.*", "database"),
         *(
+            "counted",
             "dossier",
             "investigations",
             "lookup",

@@ -78,7 +78,7 @@ def answer(
         rows = _batches(result)
         if output is None:
             return _written(kind, columns, rows, sys.stdout, limit=limit)
-        with _whole(output) as file:
+        with whole(output) as file:
             text = io.TextIOWrapper(file, "utf-8", newline="")
             note = _written(kind, columns, rows, text, limit=limit)
             text.flush()
@@ -277,7 +277,7 @@ def _parquet(
         )
     reader = con.sql(statement, params=parameters).to_arrow_reader(122_880)
     with contextlib.ExitStack() as stack:
-        file = stack.enter_context(_whole(output)) if output else sys.stdout.buffer
+        file = stack.enter_context(whole(output)) if output else sys.stdout.buffer
         writer = pq.ParquetWriter(file, reader.schema, compression="zstd")
         for batch in reader:
             writer.write_batch(batch)
@@ -286,7 +286,7 @@ def _parquet(
 
 
 @contextlib.contextmanager
-def _whole(output: Path) -> Iterator[IO[bytes]]:
+def whole(output: Path) -> Iterator[IO[bytes]]:
     """Open a file that takes its name only when it is complete."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)

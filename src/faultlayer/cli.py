@@ -26,6 +26,7 @@ COMMANDS = {
     "trace": ("Follow one request through every layer.", "trace"),
     "explain": ("Say why a request got its verdict.", "explain"),
     "check": ("Go through the layers in order: pass, fail, no evidence.", "check"),
+    "diff": ("Say what rose and fell between two cases or windows.", "diff"),
     "formats": ("List, show, test and explain log formats.", "formats"),
     "rules": ("List, show and test the rules behind verdicts.", "rules"),
     "verify": ("Check that a case is whole and unchanged.", "verify"),

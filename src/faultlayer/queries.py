@@ -18,6 +18,7 @@ Group = Literal[
     "checks",
     "tables",
     "investigations",
+    "diffs",
 ]
 
 _RULE = frozenset({"title", "layer", "cause", "role", "precedence", "known gaps"})
@@ -37,6 +38,7 @@ KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
     "verdicts": (frozenset({"title", "store"}), frozenset({"title"})),
     "checks": (frozenset({"title"}), frozenset({"title"})),
     "tables": (frozenset({"title"}), frozenset({"title"})),
+    "diffs": (frozenset({"title"}), frozenset({"title"})),
     "investigations": (
         frozenset({"title", "topic", "answers", "param", "column"}),
         frozenset({"title"}),
