@@ -51,7 +51,7 @@ analyze
 changes counted lookup summary verify
 clock_words comparing dossier
 render
-incident_words
+incident_words record_words
 answers changes_screen dossier_screen explanation funnel summary_screen
 report
 commands.*

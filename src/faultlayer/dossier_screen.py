@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from pathlib import PurePosixPath
 from typing import Any
 
-from faultlayer import wording
+from faultlayer import record_words, wording
 from faultlayer.render import (
     Cell,
     Line,
@@ -25,7 +24,6 @@ _EVIDENCE = 8
 _EXCERPT = 400
 _HEAD = 2
 _TAIL = 2
-_LONG = 12
 _STYLES = {
     "model": "red",
     "harness": "yellow",
@@ -43,7 +41,7 @@ def trace(values: Values, width: int) -> Iterator[Line]:
     day = _day(values)
     yield from _head(values, width, day)
     yield line()
-    places = short_places(values["records"])
+    places = record_words.short_places(values["records"])
     names = [values["request_id"] or "", *values["names"]]
     rows = [_trace_row(record, places, day, names) for record in values["records"]]
     if width >= _WIDE:
@@ -94,25 +92,6 @@ def explain(values: Values, width: int) -> Iterator[Line]:
         yield from _labelled("next", "faultlayer trace CASE ID shows them", width)
 
 
-def short_places(records: Sequence[Values]) -> dict[str, str]:
-    """Shorten paths to the fewest last parts that tell these files apart."""
-    paths = sorted({_path(record) for record in records})
-    short = {}
-    for path in paths:
-        parts = PurePosixPath(path).parts
-        for length in range(1, len(parts) + 1):
-            tail = "/".join(parts[-length:])
-            same = [p for p in paths if p == tail or p.endswith("/" + tail)]
-            if len(same) <= 1:
-                break
-        short[path] = tail
-    return short
-
-
-def _path(record: Values) -> str:
-    return str(record["path"])
-
-
 def _day(values: Values) -> date | None:
     for record in values["records"]:
         if record["own"] and record["ts"]:
@@ -151,50 +130,15 @@ def _trace_row(
     style = "" if own else "dim"
     return [
         Cell(wording.moment(record["ts"], day), style),
-        Cell(_error(record), "dim"),
+        Cell(record_words.error(record), "dim"),
         Cell(
             record["layer"] + ("" if own else _OTHERS_MARK),
             _STYLES.get(record["layer"], ""),
         ),
         Cell(record["kind"] or "", "bold" if bad else style),
-        Cell(_without_ids(what(record), names), style),
-        Cell(f"{places[_path(record)]}:{record['line']}", style),
+        Cell(record_words.without_ids(record_words.what(record), names), style),
+        Cell(f"{places[record_words.path_of(record)]}:{record['line']}", style),
     ]
-
-
-def _without_ids(text: str, names: Sequence[str]) -> str:
-    """Shorten the request's own id: the whole trace is about it."""
-    for name in sorted(names, key=len, reverse=True):
-        if len(name) > _LONG:
-            text = text.replace(name, name[:8] + "…")
-    return text
-
-
-def _error(record: Values) -> str:
-    if record["borrowed"]:
-        return "about"
-    return wording.error(record["ts_error_us"])
-
-
-def what(record: Values) -> str:
-    """Say in a line what a record tells, its numbers first."""
-    parts = []
-    if record["status"] is not None:
-        parts.append(str(record["status"]))
-    if record["duration_ms"] is not None:
-        parts.append(wording.duration(round(record["duration_ms"] * 1000)))
-    for key, word in (("plugin", "plugin"), ("pool", "pool")):
-        if record[key]:
-            parts.append(f"{word} {record[key]}")
-    if record["quota_amount"] is not None:
-        parts.append(f"amount {record['quota_amount']:g}")
-    text = _telling(record)
-    if any(item.lstrip().startswith("Traceback") for item in text[:3]):
-        # The last line of a traceback says what it was.
-        parts.append(f"{text[-1].strip()}  ({text[0].strip()})")
-    elif text:
-        parts.append(text[0])
-    return "  ".join(parts)
 
 
 def _notes(values: Values) -> Iterator[Line]:
@@ -202,7 +146,7 @@ def _notes(values: Values) -> Iterator[Line]:
     if not all(record["own"] for record in records):
         note = f"{_OTHERS_MARK} does not name this request; a verdict cites it"
         yield line(Cell(note, "dim"))
-    if any(_error(record) == "±?" for record in records):
+    if any(record_words.error(record) == "±?" for record in records):
         yield line(Cell("±? this clock is untied: the time is as logged", "dim"))
     if any(record["borrowed"] for record in records):
         note = "about: without a stamp of its own, near the records beside it"
@@ -311,7 +255,7 @@ def _evidence(
     values: Values, verdict: Values, width: int, day: date | None
 ) -> Iterator[Line]:
     records = {record["event_id"]: record for record in values["records"]}
-    places = short_places(values["records"])
+    places = record_words.short_places(values["records"])
     numbers = list(verdict["evidence"] or ())
     numbers += [
         number
@@ -328,7 +272,7 @@ def _evidence(
         ),
     )
     for number, record in enumerate(cited[:_EVIDENCE]):
-        where = f"{places[_path(record)]}:{record['line']}"
+        where = f"{places[record_words.path_of(record)]}:{record['line']}"
         label = "" if number else "because"
         parts = [where, f"byte {record['byte_offset']}", _times(record, day)]
         yield from labelled(label, parts, width, "  ")
@@ -341,24 +285,19 @@ def _evidence(
 
 def _excerpt(record: Values) -> list[str]:
     """Give the lines worth showing: all of a few, the first and the last of many."""
-    text = _telling(record)
+    text = record_words.telling(record)
     if not text:
-        return [what(record) or "(no text)"]
+        return [record_words.what(record) or "(no text)"]
     if len(text) <= _HEAD + _TAIL + 1:
         return text
     left = len(text) - _HEAD - _TAIL
     return [*text[:_HEAD], f"… {left} lines …", *text[-_TAIL:]]
 
 
-def _telling(record: Values) -> list[str]:
-    """Leave out empty lines and those that only underline the one above."""
-    return [item for item in record["text"] if item.strip(" ^~|-=+")]
-
-
 def _times(record: Values, day: date | None) -> str:
     if record["ts"] is None:
         return "without a time"
-    text = f"{wording.moment(record['ts'], day)} {_error(record)}"
+    text = f"{wording.moment(record['ts'], day)} {record_words.error(record)}"
     if record["ts"] != record["ts_raw"]:
         text += f" (logged {wording.moment(record['ts_raw'], day)})"
     return text

@@ -12,6 +12,7 @@ from faultlayer import (
     database,
     dossier,
     dossier_screen,
+    record_words,
     render,
     summary,
     summary_screen,
@@ -225,7 +226,7 @@ def test_places_are_as_short_as_they_can_be() -> None:
         {"path": path, "member": None}
         for path in ("logs/a/h.log", "logs/b/h.log", "logs/b/x.log", "h.log")
     ]
-    assert dossier_screen.short_places(records) == {
+    assert record_words.short_places(records) == {
         "logs/a/h.log": "a/h.log",
         "logs/b/h.log": "b/h.log",
         "logs/b/x.log": "x.log",
