@@ -11,7 +11,15 @@ WITH engines AS (
 -- The kernel knows no engine, so it counts where it names the process or the GPU of
 -- one, or where there is but one.
 SELECT
-    kernel_words.*,
+    kernel_words.event_id,
+    kernel_words.ts,
+    kernel_words.ts_raw,
+    kernel_words.ts_error_us,
+    kernel_words.clock_status,
+    kernel_words.kinds,
+    kernel_words.gpu,
+    kernel_words.engine,
+    kernel_words.named,
     engines.engine AS whose,
     kernel_words.named OR kernel_words.engine IS NOT NULL AS certain
 FROM kernel_words

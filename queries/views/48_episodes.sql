@@ -133,7 +133,21 @@ recovered AS (
 )
 
 SELECT
-    ordered.*,
+    ordered.event_id,
+    ordered.engine,
+    ordered.ts,
+    ordered.ts_latest,
+    ordered.since,
+    ordered.ts_raw,
+    ordered.ts_error_us,
+    ordered.clock_status,
+    ordered.kinds,
+    ordered.death,
+    ordered.orderly,
+    ordered.layer,
+    ordered.tied,
+    ordered.ready_ts,
+    ordered.before_ts,
     recovered.ts AS served_ts,
     count(recovered.event_id) OVER (
         PARTITION BY ordered.engine, ordered.tied, ordered.ready_ts
