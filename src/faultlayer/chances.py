@@ -8,6 +8,7 @@ Generalized Linear Models (1989) 4.5.
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -142,7 +143,7 @@ def corrected(
     counted = 0
     for number in range(1, len(tests) + 1):
         counted = number
-        if sum(low <= alpha / number for low in least) <= number:
+        if bisect_right(least, alpha / number) <= number:
             break
     part = [n for n, (_, low) in enumerate(tests) if counted and low <= alpha / counted]
     part.sort(key=lambda n: (tests[n][0], n))

@@ -45,8 +45,8 @@ def judged(counts: Counts, alpha: float) -> Comparison:
     subjects = [_subject(row, alpha) for row in counts.counts]
     if not all(counts.attempts):
         return Comparison(counts.attempts, None, [], [], 0, alpha)
-    sure, tested = chances.corrected([one.sure for one in subjects], alpha=alpha)
-    plain, _ = chances.corrected([one.plain for one in subjects], alpha=alpha)
+    sure, tested = _corrected(subjects, [one.sure for one in subjects], alpha)
+    plain, _ = _corrected(subjects, [one.plain for one in subjects], alpha)
     for one, p, loose in zip(subjects, sure, plain, strict=True):
         one.change.p = p
         if p <= alpha:
@@ -70,6 +70,26 @@ def judged(counts: Counts, alpha: float) -> Comparison:
     return Comparison(
         counts.attempts, total, [*found, *slower, *rare, *troubles], rest, tested, alpha
     )
+
+
+def _corrected(
+    subjects: Sequence["_Subject"], tests: Sequence[tuple[float, float]], alpha: float
+) -> tuple[list[float], int]:
+    """Correct p within each way of looking, of which each has its share of `alpha`.
+
+    Or twenty thousand users would drown what all attempts, or a model, have to say.
+    """
+    result = [1.0] * len(tests)
+    tested = 0
+    for of in _NARROW:
+        part = [n for n, one in enumerate(subjects) if one.of == of]
+        found, count = chances.corrected(
+            [tests[n] for n in part], alpha=alpha / len(_NARROW)
+        )
+        tested += count
+        for n, p in zip(part, found, strict=True):
+            result[n] = min(p * len(_NARROW), 1.0)
+    return result, tested
 
 
 @dataclass(slots=True)
