@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
-from rows import AGENTS, CHUNK, FAILURES, MALFORMED, PATHS, seconds, stamp, traffic
+from rows import AGENTS, CHUNK, FAILURES, MALFORMED, PATHS, traffic
+
+from faultlayer.simulate.columns import seconds, stamp
 
 UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 MODEL = "aster-chat-14b"
