@@ -86,9 +86,9 @@ def _head(found: Comparison, names: tuple[str, str]) -> Iterator[Line]:
     for label, name, attempts, bad in zip(
         ("BASE", "CASE"), names, found.attempts, failed, strict=True
     ):
-        share = wording.percent(bad, attempts) if attempts else ""
+        share = wording.percent(bad, attempts)
         text = f"  {shown(name)}  {wording.count(attempts, 'attempt')}"
-        text += f", {wording.count(bad)} failed, {share}" if attempts else ""
+        text += f", {wording.count(bad)} failed, {share}" if total else ""
         yield line(Cell(label, "bold"), text)
     if total and total.low is not None:
         level = f"{100 * (1 - found.alpha):g} %"

@@ -160,6 +160,7 @@ def test_an_empty_case(
     ).path
     code, out, _ = ask(capsys, empty, both[1])
     assert code == 0
+    assert "worse  80 attempts\n" in out
     assert "empty has no attempts\nnothing to compare" in out
     code, out, err = ask(capsys, empty, both[1], "--format", "json")
     assert (code, json.loads(out)) == (0, [])
