@@ -220,7 +220,7 @@ def _parts(
     parts = []
     for n in sorted(places):
         one = subjects[n]
-        base, case = (int(sum_) for sum_ in live[:, places[n]].sum(axis=1))
+        base, case = (int(failed) for failed in live[:, places[n]].sum(axis=1))
         left = (
             Side(base, one.sides[0].attempts),
             Side(case, one.sides[1].attempts),

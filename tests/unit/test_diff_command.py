@@ -91,6 +91,18 @@ def test_data(
     assert (tmp_path / "out.csv").read_text() == out
 
 
+@pytest.mark.checkout
+def test_columns_are_documented(
+    root: Path, both: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """docs/diff.md has every column and certainty."""
+    page = (root / "docs" / "diff.md").read_text("utf-8")
+    header = ask(capsys, *both, "--format", "csv")[1].splitlines()[0]
+    words = [*header.split(","), changes.SURE, changes.BURSTS, changes.FEW]
+    words += [changes.UNTESTED, changes.FAILED, changes.CONDITIONS]
+    assert [word for word in words if f"`{word}`" not in page] == []
+
+
 def test_two_windows_of_one_case(
     both: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
