@@ -87,7 +87,7 @@ def test_a_root_is_the_line_that_shows_it(tmp_path: Path) -> None:
 
 def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Lines are in the order of time, though a request ends after its chunk."""
-    monkeypatch.setattr("faultlayer.simulate.arrivals._CHUNK", 20)
+    monkeypatch.setattr("faultlayer.simulate.arrivals._CHUNK", 1)
     day = made(1, tmp_path / "day")
     stamps = [
         json.loads(line)["ts"]
@@ -156,7 +156,7 @@ def test_incidents_are_apart() -> None:
         spans = [(one.start, one.end) for one in day.incidents]
         return [b[0] - a[1] for a, b in pairwise(spans)]
 
-    for seed in range(200):
+    for seed in range(2000):
         day = draw(seed, REQUESTS)
         assert min(gaps(day), default=SECOND * 1200) >= SECOND * 1200
         assert day.incidents[0].start >= 3600 * SECOND
