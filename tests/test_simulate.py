@@ -87,7 +87,7 @@ def test_a_root_is_the_line_that_shows_it(tmp_path: Path) -> None:
 
 def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Lines are in the order of time, though a request ends after its chunk."""
-    monkeypatch.setattr("faultlayer.simulate.arrivals._CHUNK", 1)
+    monkeypatch.setattr("faultlayer.simulate.arrivals._CHUNK", 4)
     day = made(1, tmp_path / "day")
     stamps = [
         json.loads(line)["ts"]
