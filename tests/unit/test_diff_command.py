@@ -45,6 +45,7 @@ def test_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Totals, then the most surprising with both shares and the interval."""
+    monkeypatch.setenv("COLUMNS", "120")
     code, out, err = ask(capsys, *both)
     assert (code, err) == (0, "")
     assert "worse  80 attempts, 20 failed, 25 %" in out
