@@ -34,11 +34,12 @@ clumps AS (
 
 wholes AS (
     SELECT
-        clumps.side,
         clumps.of,
         clumps.name,
-        sum(clumps.n)::BIGINT AS attempts,
-        sum(clumps.n::DOUBLE * clumps.n) AS squares
+        sum(if(clumps.side = 'base', clumps.n, 0))::BIGINT AS base_attempts,
+        sum(if(clumps.side = 'base', clumps.n::DOUBLE * clumps.n, 0)) AS base_squares,
+        sum(if(clumps.side = 'case', clumps.n, 0))::BIGINT AS case_attempts,
+        sum(if(clumps.side = 'case', clumps.n::DOUBLE * clumps.n, 0)) AS case_squares
     FROM clumps
     GROUP BY ALL
 ),
@@ -61,16 +62,15 @@ failures AS (
     GROUP BY ALL
 ),
 
-sums AS (
+paired AS (
     SELECT
-        failures.side,
         failures.of,
         failures.name,
         failures.layer,
         failures.cause,
-        sum(failures.y)::BIGINT AS failed,
-        sum(failures.y::DOUBLE * failures.y) AS failed_squares,
-        sum(failures.y::DOUBLE * clumps.n) AS crossed
+        failures.side,
+        failures.y,
+        clumps.n
     FROM failures
     INNER JOIN clumps
         ON
@@ -79,60 +79,45 @@ sums AS (
             AND failures.name = clumps.name
             AND failures.who = clumps.who
             AND failures.ts IS NOT DISTINCT FROM clumps.ts
-    GROUP BY ALL
 ),
 
-subjects AS (
-    SELECT DISTINCT
-        sums.of,
-        sums.name,
-        sums.layer,
-        sums.cause
-    FROM sums
+sums AS (
+    SELECT
+        paired.of,
+        paired.name,
+        paired.layer,
+        paired.cause,
+        sum(if(paired.side = 'base', paired.y, 0))::BIGINT AS base_failed,
+        sum(if(paired.side = 'base', paired.y::DOUBLE * paired.y, 0))
+            AS base_failed_squares,
+        sum(if(paired.side = 'base', paired.y::DOUBLE * paired.n, 0)) AS base_crossed,
+        sum(if(paired.side = 'case', paired.y, 0))::BIGINT AS case_failed,
+        sum(if(paired.side = 'case', paired.y::DOUBLE * paired.y, 0))
+            AS case_failed_squares,
+        sum(if(paired.side = 'case', paired.y::DOUBLE * paired.n, 0)) AS case_crossed
+    FROM paired
+    GROUP BY ALL
 )
 
 SELECT
-    subjects.of,
-    subjects.name,
-    subjects.layer,
-    subjects.cause,
-    coalesce(base.failed, 0) AS base_failed,
-    coalesce(base_whole.attempts, 0) AS base_attempts,
-    coalesce(base.failed_squares, 0) AS base_failed_squares,
-    coalesce(base.crossed, 0) AS base_crossed,
-    coalesce(base_whole.squares, 0) AS base_squares,
-    coalesce(later.failed, 0) AS case_failed,
-    coalesce(later_whole.attempts, 0) AS case_attempts,
-    coalesce(later.failed_squares, 0) AS case_failed_squares,
-    coalesce(later.crossed, 0) AS case_crossed,
-    coalesce(later_whole.squares, 0) AS case_squares
-FROM subjects
-LEFT JOIN sums AS base
-    ON
-        base.side = 'base'
-        AND subjects.of = base.of
-        AND subjects.name = base.name
-        AND subjects.layer IS NOT DISTINCT FROM base.layer
-        AND subjects.cause IS NOT DISTINCT FROM base.cause
-LEFT JOIN sums AS later
-    ON
-        later.side = 'case'
-        AND subjects.of = later.of
-        AND subjects.name = later.name
-        AND subjects.layer IS NOT DISTINCT FROM later.layer
-        AND subjects.cause IS NOT DISTINCT FROM later.cause
-LEFT JOIN wholes AS base_whole
-    ON
-        base_whole.side = 'base'
-        AND subjects.of = base_whole.of
-        AND subjects.name = base_whole.name
-LEFT JOIN wholes AS later_whole
-    ON
-        later_whole.side = 'case'
-        AND subjects.of = later_whole.of
-        AND subjects.name = later_whole.name
+    sums.of,
+    sums.name,
+    sums.layer,
+    sums.cause,
+    sums.base_failed,
+    wholes.base_attempts,
+    sums.base_failed_squares,
+    sums.base_crossed,
+    wholes.base_squares,
+    sums.case_failed,
+    wholes.case_attempts,
+    sums.case_failed_squares,
+    sums.case_crossed,
+    wholes.case_squares
+FROM sums
+INNER JOIN wholes ON sums.of = wholes.of AND sums.name = wholes.name
 ORDER BY
-    subjects.of ASC,
-    subjects.name ASC,
-    subjects.layer ASC NULLS FIRST,
-    subjects.cause ASC NULLS FIRST
+    sums.of ASC,
+    sums.name ASC,
+    sums.layer ASC NULLS FIRST,
+    sums.cause ASC NULLS FIRST

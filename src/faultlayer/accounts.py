@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from faultlayer import database
 
 
@@ -19,20 +17,14 @@ def account(case_dir: Path) -> dict[str, Any]:
     try:
         database.attach_views(con, case_dir)
         return {
-            "sources": _rows(con, _SOURCES),
+            "sources": database.rows(con, _SOURCES),
             "conservation": {
-                **_rows(con, _SUMS)[0],
-                "off": _rows(con, _OFF) + _rows(con, _MULTIPLIED),
+                **database.rows(con, _SUMS)[0],
+                "off": database.rows(con, _OFF) + database.rows(con, _MULTIPLIED),
             },
         }
     finally:
         con.close()
-
-
-def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
-    result = con.execute(sql)
-    names = [item[0] for item in result.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 _SOURCES = """

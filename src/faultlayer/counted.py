@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from faultlayer import assets, chances, database, queries
 from faultlayer.case import Case
-from faultlayer.errors import CaseError, UsageError
+from faultlayer.errors import UsageError
 
 Row = dict[str, Any]
 
@@ -72,9 +72,9 @@ def count(base: Part, case: Part, *, alpha: float, memory: str | None) -> Counts
             _places(con, alpha)
             return Counts(
                 (int(totals.get("base", 0)), int(totals.get("case", 0))),
-                _rows(con, sql["counts"]),
-                _rows(con, sql["failures"]),
-                _rows(con, sql["latencies"]),
+                database.rows(con, sql["counts"]),
+                database.rows(con, sql["failures"]),
+                database.rows(con, sql["latencies"]),
                 troubles,
             )
         except duckdb.OutOfMemoryException as error:
@@ -101,12 +101,11 @@ def _take(
                 else f"INSERT INTO {name} {body}",
                 window,
             )
-        return [{"side": side, **row} for row in _rows(con, sql["troubles"], window)]
+        return [
+            {"side": side, **row} for row in database.rows(con, sql["troubles"], window)
+        ]
     except (duckdb.IOException, duckdb.InvalidInputException) as error:
-        raise CaseError(
-            f"{part.case.path} is damaged: {str(error).strip().splitlines()[0]}",
-            hint=f"faultlayer verify {part.case.path} lists what has changed",
-        ) from error
+        raise database.damaged(part.case.path, error) from error
 
 
 def _places(con: duckdb.DuckDBPyConnection, alpha: float) -> None:
@@ -130,13 +129,3 @@ def _places(con: duckdb.DuckDBPyConnection, alpha: float) -> None:
             }
         ),
     )
-
-
-def _rows(
-    con: duckdb.DuckDBPyConnection,
-    statement: str,
-    parameters: Mapping[str, object] | None = None,
-) -> list[Row]:
-    result = con.execute(statement, dict(parameters or {}))
-    names = [item[0] for item in result.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

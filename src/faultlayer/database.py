@@ -3,9 +3,9 @@
 import contextlib
 import functools
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
@@ -99,12 +99,28 @@ def reading(case_dir: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         attach_views(con, case_dir)
         yield con
     except (duckdb.IOException, duckdb.InvalidInputException) as error:
-        raise CaseError(
-            f"{case_dir} is damaged: {_first_line(error)}",
-            hint=f"faultlayer verify {case_dir} lists what has changed",
-        ) from error
+        raise damaged(case_dir, error) from error
     finally:
         con.close()
+
+
+def damaged(case_dir: Path, error: duckdb.Error) -> CaseError:
+    """Say that a case cannot be read as it is, by what DuckDB found."""
+    return CaseError(
+        f"{case_dir} is damaged: {_first_line(error)}",
+        hint=f"faultlayer verify {case_dir} lists what has changed",
+    )
+
+
+def rows(
+    con: duckdb.DuckDBPyConnection,
+    statement: str,
+    parameters: Mapping[str, object] | None = None,
+) -> list[dict[str, Any]]:
+    """Run a query of ours and give its rows by the names of their columns."""
+    result = con.execute(statement, dict(parameters or {}))
+    names = [item[0] for item in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def interrupt() -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 import duckdb
 
-from faultlayer import assets, queries, reading_only, rule_cases, stated
+from faultlayer import assets, queries, reading_only, rule_cases, stated, wording
 from faultlayer.errors import DefinitionError, Location, SourceError
 from faultlayer.queries import Group, Query
 from faultlayer.rule_bench import Prepared, RuleCase
@@ -113,10 +113,9 @@ def prove(own: Own) -> None:
     """Raise `DefinitionError` with everything that is wrong, when something is."""
     found = problems_of(own)
     if found:
-        noun = "problem" if len(found) == 1 else "problems"
         text = "\n".join(found)
         raise DefinitionError(
-            f"{len(found)} {noun} in the rules of {own.folder}\n{text}",
+            f"{wording.count(len(found), 'problem')} in the rules of {own.folder}\n{text}",
             hint=f"faultlayer rules test {own.folder}",
         )
 

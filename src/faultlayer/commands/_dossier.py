@@ -25,17 +25,15 @@ def show(
             f"faultlayer: no record of {safe(request_id)} in {case}{note}", err=True
         )
         return
-    values = dossier.weighed(values, opened.manifest.get("values", []))
     if attempt is not None:
         there = [row["attempt"] for row in values["attempts"]]
-        values = dossier.weighed(
-            dossier.of_attempt(values, attempt), opened.manifest.get("values", [])
-        )
+        values = dossier.of_attempt(values, attempt)
         if not values["attempts"]:
             raise UsageError(
                 f"{safe(request_id)} has no attempt {attempt}",
                 hint=f"it has {', '.join(map(str, there)) or 'none'}",
             )
+    values = dossier.weighed(values, opened.manifest.get("values", []))
     if kind == "json":
         click.echo(json.dumps(plain(values), ensure_ascii=False, indent=2))
         return

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from faultlayer import formats, prove, wrappers
+from faultlayer import formats, prove, wording, wrappers
 from faultlayer.definitions import Reader, in_order
 from faultlayer.detect import Definitions
 from faultlayer.errors import DefinitionError, Location, SourceError
@@ -115,9 +115,8 @@ def proved(path: Path, definitions: Definitions) -> Definitions:
     problems = problems_of(own, whole)
     if problems:
         text = "\n".join(str(problem) for problem in problems)
-        noun = "problem" if len(problems) == 1 else "problems"
         raise DefinitionError(
-            f"{len(problems)} {noun} in the formats of {path}\n{text}",
+            f"{wording.count(len(problems), 'problem')} in the formats of {path}\n{text}",
             hint=f"faultlayer formats test {path}",
         )
     return whole

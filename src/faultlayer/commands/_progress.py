@@ -10,6 +10,7 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TaskID,
     TextColumn,
     TransferSpeedColumn,
@@ -21,22 +22,18 @@ from faultlayer.render import cut
 _FILE_CELLS = 32
 
 
-class Bar:
+class _Vanishing:
     """A progress bar that vanishes at the end; silent where stderr is no terminal."""
 
-    def __init__(self, *, quiet: bool) -> None:
-        console = Console(stderr=True)
+    def __init__(self, *columns: ProgressColumn, quiet: bool) -> None:
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TextColumn("{task.fields[file]}", style="dim", markup=False),
-            console=console,
+            *columns,
+            console=Console(stderr=True),
             transient=True,
             disable=quiet or not sys.stderr.isatty(),
         )
-        self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -49,6 +46,19 @@ class Bar:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
+
+
+class Bar(_Vanishing):
+    """A bar of the bytes that are read, then the name of the stage."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__(
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TextColumn("{task.fields[file]}", style="dim", markup=False),
+            quiet=quiet,
+        )
+        self._task: TaskID | None = None
 
     def start(self, files: int, size: int) -> None:
         """Show the inputs: so many files of so many stored bytes."""
@@ -69,31 +79,12 @@ class Bar:
             self._bar.update(self._task, description=safe(name), file="")
 
 
-class Steps:
-    """A bar of counted steps that vanishes; silent where stderr is no terminal."""
+class Steps(_Vanishing):
+    """A bar of counted steps."""
 
     def __init__(self, what: str, total: int, *, quiet: bool) -> None:
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=quiet or not sys.stderr.isatty(),
-        )
+        super().__init__(MofNCompleteColumn(), quiet=quiet)
         self._task = self._bar.add_task(what, total=total)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
 
     def advance(self, count: int) -> None:
         """Move on by so many."""

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from faultlayer.commands import _answer
+
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from faultlayer.case import Case
     from faultlayer.changes import Comparison
 
 Window = tuple[datetime | None, datetime | None]
 
 _OPEN: Window = (None, None)
-_FORMATS = ["table", "csv", "json", "jsonl", "parquet", "md"]
 
 
 def _window(
@@ -66,13 +69,7 @@ def _moment(text: str) -> datetime | None:
     help="In what share of runs chance alone may be taken for a difference.",
 )
 @click.option("--all", "everything", is_flag=True, help="What is as it was, too.")
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(_FORMATS),
-    help="How the answer is written; by default as -o FILE is called, else a table.",
-)
-@click.option("-o", "output", type=click.Path(path_type=Path), help="Write to a file.")
+@_answer.written
 @click.option("--memory", help="Memory for the comparison, such as 4GB.")
 def command(
     base: Path,
@@ -187,19 +184,15 @@ def _table(
 
     from faultlayer import answers, changes_screen, render
 
+    def put(screen: "Console") -> None:
+        lines = changes_screen.screen(found, names, screen.width, everything=everything)
+        render.put(screen, lines)
+
     if output is None:
-        screen = render.console()
-        render.put(
-            screen,
-            changes_screen.screen(found, names, screen.width, everything=everything),
-        )
+        put(render.console())
         return
     with answers.whole(output) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="")
-        screen = render.console(text)
-        render.put(
-            screen,
-            changes_screen.screen(found, names, screen.width, everything=everything),
-        )
+        put(render.console(text))
         text.flush()
         text.detach()

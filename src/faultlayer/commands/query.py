@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from faultlayer.commands import _answer
+
 if TYPE_CHECKING:
     from faultlayer.case import Case
     from faultlayer.investigations import Investigation, Value
-
-_FORMATS = ["table", "csv", "json", "jsonl", "parquet", "md"]
 
 
 @click.command("query", epilog="faultlayer query CASE lists what can be asked.")
@@ -23,21 +23,7 @@ _FORMATS = ["table", "csv", "json", "jsonl", "parquet", "md"]
     metavar="K=V",
     help="A parameter of the investigation; may be given several times.",
 )
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(_FORMATS),
-    help="How the answer is written; by default as -o FILE is called, else a table.",
-)
-@click.option("-o", "output", type=click.Path(path_type=Path), help="Write to a file.")
-@click.option(
-    "--rows",
-    type=click.IntRange(0),
-    default=200,
-    show_default=True,
-    help="Rows of a table that are shown, 0 for all.",
-)
-@click.option("--memory", help="Memory for the query, such as 4GB.")
+@_answer.asked
 @click.option(
     "--queries",
     "own",
@@ -110,7 +96,7 @@ def _run(
     import duckdb
 
     from faultlayer import answers, database, investigations
-    from faultlayer.errors import CaseError, UsageError
+    from faultlayer.errors import UsageError
 
     shown = kind == "table" and output is None and sys.stdout.isatty()
     with tempfile.TemporaryDirectory(prefix="faultlayer-") as spill:
@@ -129,10 +115,7 @@ def _run(
                 limit=rows,
             )
         except duckdb.IOException as error:
-            raise CaseError(
-                f"{case.path} is damaged: {str(error).splitlines()[0]}",
-                hint=f"faultlayer verify {case.path} lists what has changed",
-            ) from error
+            raise database.damaged(case.path, error) from error
         except UsageError as error:
             cause = error.__cause__
             if isinstance(cause, duckdb.OutOfMemoryException):

@@ -93,7 +93,7 @@ def test(path: Path | None) -> None:
 
     Example: faultlayer rules test our_rules/
     """
-    from faultlayer import assets, queries, rule_cases
+    from faultlayer import assets, queries, rule_cases, wording
     from faultlayer.errors import DefinitionError
 
     if path is not None:
@@ -104,9 +104,8 @@ def test(path: Path | None) -> None:
     for problem in wrong:
         click.echo(problem)
     if wrong:
-        noun = "problem" if len(wrong) == 1 else "problems"
         raise DefinitionError(
-            f"{len(wrong)} {noun} in the rules",
+            f"{wording.count(len(wrong), 'problem')} in the rules",
             hint="queries/README.md describes rules and their cases",
         )
     rules = len(queries.load(root, "rules")) + len(queries.load(root, "conditions"))
@@ -115,7 +114,7 @@ def test(path: Path | None) -> None:
 
 
 def _test_own(path: Path) -> None:
-    from faultlayer import own_rules
+    from faultlayer import own_rules, wording
     from faultlayer.errors import DefinitionError
     from faultlayer.masking import safe
 
@@ -124,9 +123,8 @@ def _test_own(path: Path) -> None:
     for problem in wrong:
         click.echo(safe(problem))
     if wrong:
-        noun = "problem" if len(wrong) == 1 else "problems"
         raise DefinitionError(
-            f"{len(wrong)} {noun} in the rules of {path}",
+            f"{wording.count(len(wrong), 'problem')} in the rules of {path}",
             hint="queries/README.md describes rules and their cases",
         )
     cases = sum(len(found) for found in own.cases.values())

@@ -5,25 +5,13 @@ from pathlib import Path
 
 import click
 
+from faultlayer.commands import _answer
+
 
 @click.command("sql")
 @click.argument("case", type=click.Path(path_type=Path))
 @click.argument("statement", required=False)
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["table", "csv", "json", "jsonl", "parquet", "md"]),
-    help="How the answer is written; by default as -o FILE is called, else a table.",
-)
-@click.option("-o", "output", type=click.Path(path_type=Path), help="Write to a file.")
-@click.option(
-    "--rows",
-    type=click.IntRange(0),
-    default=200,
-    show_default=True,
-    help="Rows of a table that are shown, 0 for all.",
-)
-@click.option("--memory", help="Memory for the query, such as 4GB.")
+@_answer.asked
 def command(
     case: Path,
     statement: str | None,
