@@ -92,7 +92,7 @@ def _head(found: Comparison, names: tuple[str, str]) -> Iterator[Line]:
         yield line(Cell(label, "bold"), text)
     if total and total.low is not None:
         level = f"{100 * (1 - found.alpha):g} %"
-        text = f"{_difference(total)} {_bounds(total)} of attempts failed"
+        text = f"{_gap(total)} of attempts failed"
         yield line(f"      {text}; in brackets: {level} interval")
 
 

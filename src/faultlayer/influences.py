@@ -1,12 +1,12 @@
 """Which numbers had a part in verdicts: limits, thresholds and defaults, by who reads them."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
 
+from faultlayer import queries
 from faultlayer.queries import Query
 from faultlayer.stated import Stated, known, names_in
 
@@ -119,11 +119,11 @@ def _names(
     query: Query, views: Sequence[Query], filled: frozenset[str]
 ) -> set[tuple[str, str]]:
     """Give the values that a query reads, itself or through views that hold something."""
-    wanted = _words(query.statement)
+    wanted = queries.words(query.statement)
     found = names_in(query.statement)
     for view in reversed(views):
         if view.name in wanted and view.name in filled:
-            wanted |= _words(view.statement)
+            wanted |= queries.words(view.statement)
             found |= names_in(view.statement)
     return found
 
@@ -136,7 +136,3 @@ def _filled(con: duckdb.DuckDBPyConnection, views: Sequence[Query]) -> frozenset
                 yield view.name
 
     return frozenset(some())
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", text))

@@ -151,6 +151,11 @@ def _loaded(
     return sorted(found, key=lambda query: (query.order, query.path))
 
 
+def words(statement: str) -> frozenset[str]:
+    """Give every word of a statement; the views that it reads are among them."""
+    return frozenset(re.findall(r"\w+", statement))
+
+
 def check_columns(query: Query, described: Iterable[tuple[str, str]]) -> None:
     """Demand that a condition or rule returns exactly the columns of its contract."""
     wanted = CONTRACT[query.group]

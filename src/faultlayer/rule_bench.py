@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from faultlayer import corrected, database, schema
+from faultlayer import corrected, database, queries, schema
 from faultlayer.classify import CORRECTED, Classifier
 from faultlayer.errors import DefinitionError, Location
 from faultlayer.queries import Query
@@ -83,15 +82,17 @@ class _Stages(Classifier):
 
     def make_for(self, statement: str) -> None:
         """Make what a statement reads: views, and conditions with what they read."""
-        needed = _words(statement)
+        needed = queries.words(statement)
         conditions = "conditions" in needed and "conditions" not in self._made
         if conditions:
-            needed = needed.union(*(_words(c.statement) for c in self._conditions))
+            needed = needed.union(
+                *(queries.words(c.statement) for c in self._conditions)
+            )
         views = []
         for view in reversed(self._views):
             if view.order >= CORRECTED and view.name in needed:
                 views.append(view)
-                needed |= _words(view.statement)
+                needed |= queries.words(view.statement)
         for view in reversed(views):
             if view.name not in self._made:
                 self._make(view, in_memory=True)
@@ -110,10 +111,6 @@ class _Stages(Classifier):
         )
         self._con.execute("DROP TABLE IF EXISTS conditions")
         self.judge()
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", text))
 
 
 class Prepared:

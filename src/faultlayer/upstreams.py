@@ -91,6 +91,7 @@ def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series
     """Give hops and forwarded of lines that lack one of the times."""
     silent = pl.all_horizontal(pl.all().is_in(["-", ""]) | pl.all().is_null())
     some: pl.Expr = pl.when(silent).then(pl.lit(value=False))
+    absent = pl.all_horizontal(pl.all().is_null())
     hops = (~silent).cast(pl.Int32)
     if reached:
         numbers = pl.col(reached).cast(pl.Float64, strict=False).is_not_null()
@@ -100,8 +101,8 @@ def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series
         else:
             # What a record does not have at all says nothing.
             bare = pl.all_horizontal(pl.col(reached).is_null())
-            said = ~bare | (silent & ~pl.all_horizontal(pl.all().is_null()))
-            hops = pl.when(~pl.all_horizontal(pl.all().is_null())).then(hops)
+            said = ~bare | (silent & ~absent)
+            hops = pl.when(~absent).then(hops)
         some = pl.when(said).then(number)
     both = logged.select(hops=hops, forwarded=some)
     return dict(zip(both.columns, both, strict=True))
