@@ -172,9 +172,7 @@ def exchange(
     with socket.create_connection(("127.0.0.1", port), timeout=patience or 10) as one:
         one.sendall(
             f"GET {path} HTTP/1.1\r\nHost: llm.example\r\nConnection: close\r\n"
-            f"X-Request-ID: {request_id}\r\nUser-Agent: probe/1.0\r\n"
-            # No two formats write lines of one length: those would be copies.
-            "X-Forwarded-For: 192.0.2.77\r\n\r\n".encode()
+            f"X-Request-ID: {request_id}\r\nUser-Agent: probe/1.0\r\n\r\n".encode()
         )
         data = b""
         try:

@@ -22,7 +22,7 @@ magic
 archives arrange
 find
 blocks invented
-lines
+lines same_bytes
 compile naming normalise reading tables
 quoted
 shape wrappers
@@ -42,8 +42,8 @@ corrected derived drafting queries
 database
 accounts investigations reading_only
 case mutants
-clock_ids clocks.* copies influences
-classify
+clock_ids clocks.* influences taken
+classify copies
 rule_bench
 rule_cases
 own_rules

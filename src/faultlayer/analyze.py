@@ -96,7 +96,7 @@ def analyze(
         definitions = found_formats.among(sources, definitions)
         workers = options.workers or min(4, os.cpu_count() or 1)
         results = _read(sources, definitions, options, writer, progress, workers)
-        copies.settle(results, writer.events_path, writer.rejects_path)
+        copies.settle(results, sources, writer.events_path, writer.rejects_path)
         _write_sources(writer, results)
         con = database.connect(
             memory_limit=options.memory or MEMORY,

@@ -9,17 +9,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 import pyarrow.parquet as pq
 
-from faultlayer import schema
+from faultlayer import same_bytes, taken
+from faultlayer.members import Source
 from faultlayer.parse import SourceResult
-from faultlayer.wording import TWICE
-from faultlayer.write import Writer
 
 #: Where the events, or the rejects, of a source are.
 Place = Callable[[int], Path]
@@ -28,7 +26,6 @@ _FEW: Final = 3  # records that may be alike by chance where one file ends
 _TRIES: Final = 20
 _FIRST: Final = 1024  # records among which the first stamped ones are looked for
 _NEAR: Final = 200_000  # bytes that are compared before all are
-_TEXT_CHARS: Final = 400
 # Nearly all that a line says: two hops log the same requests, in lines of one length.
 _LOOK: Final = (
     *("byte_length", "lines", "message", "kind", "request_id", "status", "client"),
@@ -68,6 +65,8 @@ class _Copy:
     order: _Order  # of `other`
     start: int  # byte
     last: int
+    sure: int  # the last record that both have whole
+    sure_end: int  # the byte after it
 
     @property
     def rank(self) -> tuple[int, _Order]:
@@ -75,25 +74,43 @@ class _Copy:
         return -self.last, self.order
 
 
-def settle(results: Sequence[SourceResult], events: Place, rejects: Place) -> None:
+def settle(
+    results: Sequence[SourceResult],
+    files: Sequence[Source],
+    events: Place,
+    rejects: Place,
+) -> None:
     """Take from sources what others have too; their files and rows change.
 
-    What is taken becomes one reject that names the source where it is counted. Left
-    alone are sources without stamps, and those of different instances unless they share
-    requests: two engines may say the same at the same time.
+    `files` is where the sources were read from. What is taken becomes one reject that
+    names the source where it is counted. Left alone are sources without stamps, and
+    those of different instances unless they share requests: two engines may say the same
+    at the same time. What was read alike is looked at again, byte by byte.
     """
-    found: dict[int, _Copy] = {}
+    found: defaultdict[int, list[_Copy]] = defaultdict(list)
     programs: defaultdict[str, list[SourceResult]] = defaultdict(list)
     for result in results:
         if result.first_ts is not None and result.component:
             programs[result.component].append(result)
     for sources in programs.values():
         for copy in _Search(sources, events, rejects).copies():
-            best = found.setdefault(copy.source.source_id, copy)
-            if copy.rank < best.rank:
-                found[copy.source.source_id] = copy
+            found[copy.source.source_id].append(copy)
+    by_number = {file.source_id: file for file in files}
     for number in sorted(found):
-        _take(found[number], events(number), rejects(number))
+        for copy in sorted(found[number], key=lambda copy: copy.rank):
+            other = by_number[copy.other.source_id]
+            same = same_bytes.in_common(by_number[number], other, copy.start)
+            if same >= copy.sure_end:
+                # A torn end is the other's too but for the newline that ends it here.
+                whole = same >= copy.source.bytes - 1
+                taken.take(
+                    copy.source,
+                    copy.last if whole else min(copy.last, copy.sure),
+                    f"in {copy.other.path} from byte {copy.start} on",
+                    events(number),
+                    rejects(number),
+                )
+                break
 
 
 class _Search:
@@ -127,10 +144,10 @@ class _Search:
                 start = at - anchor.at
                 if number in done:
                     continue
-                last = self._compared(anchor, other, start)
-                if last is not None:
+                ends = self._compared(anchor, other, start)
+                if ends is not None:
                     done.add(number)
-                    yield _Copy(anchor.source, other, own[0].order, start, last)
+                    yield _Copy(anchor.source, other, own[0].order, start, *ends)
             self._records.clear()
 
     def _anchors(self, source: SourceResult) -> list[_Anchor]:
@@ -159,7 +176,7 @@ class _Search:
             part.filter(pl.col("ts_raw").is_in(stamps.implode())).get_column(
                 "byte_offset"
             )
-            for part in _parts(path, ("byte_offset", "ts_raw"), "ts_raw", span)
+            for part in taken.parts(path, ("byte_offset", "ts_raw"), "ts_raw", span)
         ]
         places = pl.concat(bytes_)
         if not len(places):
@@ -169,7 +186,7 @@ class _Search:
             part.filter(pl.col("byte_offset").is_in(places.implode())).select(
                 "byte_offset", "ts_raw", _event_look()
             )
-            for part in _parts(path, _COLUMNS, "byte_offset", span)
+            for part in taken.parts(path, _COLUMNS, "byte_offset", span)
         ).sort("byte_offset")
         looks = pl.DataFrame(
             {
@@ -185,10 +202,11 @@ class _Search:
 
     def _compared(
         self, anchor: _Anchor, other: SourceResult, before: int
-    ) -> int | None:
+    ) -> tuple[int, int, int] | None:
         """Compare two sources from where the anchor stands to the end of one.
 
-        Gives the byte of the last record that both have, None when they do not agree.
+        Gives the byte of the last record that both have, of the last one that both have
+        whole, and of what follows this; None when they do not agree.
         """
         source = anchor.source
         end = min(source.bytes, other.bytes - before)
@@ -206,7 +224,7 @@ class _Search:
                 last = _last(shared)
             odd.pop()
         agree = not odd and self._tells(source, other, shared, before)
-        return last if agree else None
+        return (last, *_ends(shared)) if agree else None
 
     def _agree_at_first(
         self, anchor: _Anchor, other: SourceResult, before: int, end: int
@@ -229,7 +247,7 @@ class _Search:
     def _message(self, source: SourceResult, at: int) -> str | None:
         path = self._events(source.source_id)
         columns = ("byte_offset", "message")
-        rows = pl.concat(_parts(path, columns, "byte_offset", (at, at)))
+        rows = pl.concat(taken.parts(path, columns, "byte_offset", (at, at)))
         return None if rows.is_empty() else str(rows.item(0, "message") or "")
 
     def _tells(
@@ -262,11 +280,11 @@ class _Search:
         id_hash = known.alias("request_id")
         parts = [
             part.select("byte_offset", "byte_length", "ts_raw", id_hash, _event_look())
-            for part in _parts(self._events(number), _COLUMNS, "byte_offset", span)
+            for part in taken.parts(self._events(number), _COLUMNS, "byte_offset", span)
         ]
         parts += [
             part.select("byte_offset", "byte_length", _look(_REJECT[1:]))
-            for part in _parts(self._rejects(number), _REJECT, "byte_offset", span)
+            for part in taken.parts(self._rejects(number), _REJECT, "byte_offset", span)
         ]
         return pl.concat(parts, how="diagonal")
 
@@ -298,33 +316,15 @@ def _event_look() -> pl.Expr:
 
 
 def _last(shared: pl.DataFrame) -> int:
-    return int(shared.item(-1, "byte_offset")) if len(shared) else -1
+    return _ends(shared)[0]
 
 
-def _parts(
-    path: Path,
-    columns: Sequence[str],
-    within: str = "",
-    span: tuple[Any, Any] | None = None,
-) -> Iterator[pl.DataFrame]:
-    """Give the rows of a Parquet file in parts, at least one.
-
-    With `span` only those in which the column `within` is in it.
-    """
-    file = pq.ParquetFile(path)
-    empty = pl.DataFrame(file.schema_arrow.empty_table()).select(columns)
-    yield empty
-    index = file.schema_arrow.get_field_index(within)
-    for number in range(file.num_row_groups):
-        if span is not None:
-            known: Any = file.metadata.row_group(number).column(index).statistics
-            if known and (known.min > span[1] or known.max < span[0]):
-                continue
-        part = pl.DataFrame(file.read_row_group(number, list(columns)))
-        part = part.cast(empty.schema)
-        if span is not None:
-            part = part.filter(pl.col(within).is_between(*span))
-        yield part
+def _ends(shared: pl.DataFrame) -> tuple[int, int]:
+    """Give the bytes of the last record, and of what follows it."""
+    if not len(shared):
+        return -1, 0
+    last = int(shared.item(-1, "byte_offset"))
+    return last, last + int(shared.item(-1, "byte_length"))
 
 
 def _overlap(one: SourceResult, other: SourceResult) -> bool:
@@ -347,52 +347,3 @@ def _alike(one: SourceResult, other: SourceResult) -> bool:
     stem = short.partition(".")[0]
     rest = long.removeprefix(stem)
     return rest != long and (not rest or _ADDED.match(rest) is not None)
-
-
-def _take(copy: _Copy, events: Path, rejects: Path) -> None:
-    """Put one reject that says where they are counted in the place of records."""
-    source, other = copy.source, copy.other
-    parts = _placed(events, "message", copy.last), _placed(rejects, "text", copy.last)
-    gone = pl.concat(chain.from_iterable(parts)).sort("byte_offset")
-    where = f"in {other.path} from byte {copy.start} on"
-    instead = gone.select(
-        pl.lit(source.source_id, pl.Int64).alias("source_id"),
-        pl.col("line").first(),
-        pl.col("lines").sum().cast(pl.Int32),
-        pl.col("byte_offset").min(),
-        pl.col("byte_length").sum(),
-        pl.lit(f"counted {where}").alias("reason"),
-        pl.col("text").first().str.head(_TEXT_CHARS),
-    )
-    before = source.records
-    taken = "all" if len(gone) == before else f"{len(gone)} of"
-    source.events = _without(events, schema.EVENTS_RAW, copy.last)
-    source.rejects = _without(rejects, schema.REJECTS, copy.last, instead)
-    source.records = source.events + source.rejects
-    source.problems.append(f"{TWICE}: {taken} its {before} records are counted {where}")
-
-
-def _placed(path: Path, text: str, last: int) -> Iterator[pl.DataFrame]:
-    columns = ("line", "lines", "byte_offset", "byte_length", text)
-    for part in _parts(path, columns, "byte_offset", (0, last)):
-        yield part.with_columns(pl.col(text).str.head(_TEXT_CHARS)).rename(
-            {text: "text"}
-        )
-
-
-def _without(
-    path: Path,
-    columns: tuple[schema.Column, ...],
-    last: int,
-    instead: pl.DataFrame | None = None,
-) -> int:
-    """Write a file anew without records up to a byte; give how many it has now."""
-    bloom = "request_id" if instead is None else None
-    spare = path.with_suffix(".new")
-    with Writer(spare, columns, bloom) as writer:
-        if instead is not None:
-            writer.add(instead)
-        for part in _parts(path, [column.name for column in columns]):
-            writer.add(part.filter(pl.col("byte_offset") > last))
-    spare.replace(path)
-    return writer.count

@@ -41,7 +41,8 @@ class Parsed:
         for kind in ("events", "rejects"):
             (tmp_path / kind).mkdir()
         self.results: list[SourceResult] = []
-        for source in find([str(tmp_path / "logs")]).sources:
+        sources = find([str(tmp_path / "logs")]).sources
+        for source in sources:
             detection = parse.sniff(source, definitions())
             self.results.append(
                 parse.parse_source(
@@ -54,7 +55,7 @@ class Parsed:
                 )
             )
         self.before = self.sums()
-        copies.settle(self.results, self.events, self.rejects)
+        copies.settle(self.results, sources, self.events, self.rejects)
 
     def events(self, number: int) -> Path:
         """Give the place of the events of a source."""

@@ -67,6 +67,26 @@ class TestDistinct:
             "logs/b/x.log": 0,
         }
 
+    def test_equal_lengths(self, tmp_path: Path) -> None:
+        """Two logs that read alike, in lines of one length, differ in their bytes."""
+
+        def log(between: str) -> str:
+            return lines(0, 30).replace("harness.server: ", between)
+
+        plain, other = log("harness.server: "), log("harness.server:\t")
+        assert kept(tmp_path / "a", {"a/x.log": plain, "b/x.log": other}) == {
+            "logs/a/x.log": 30,
+            "logs/b/x.log": 30,
+        }
+        # One byte, in a line that is blank but for it.
+        texts = [lines(0, 20) + f"{blank}\n" + lines(20, 40) for blank in " \t"]
+        files = {"app.log": texts[0], "app.log.1": texts[1], "x/app.log": texts[0]}
+        assert kept(tmp_path / "b", files) == {
+            "logs/app.log": 40,
+            "logs/app.log.1": 40,
+            "logs/x/app.log": 0,
+        }
+
     def test_lines_that_a_file_repeats(self, tmp_path: Path) -> None:
         """Equal lines of one file stay, in as many records as it has of them."""
         probe = line(7, "probe", request=None) * 40
