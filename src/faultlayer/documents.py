@@ -11,8 +11,12 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from faultlayer import journal, tailed
+
 JSON: Final = "json"
 EXPORT: Final = "export"
+VERBOSE: Final = "verbose"
+TAIL: Final = "tail"
 CSV: Final = "csv"
 LINES: Final = (
     "lines"  # these are read by `lines_of`, and stand here to be turned round
@@ -46,8 +50,6 @@ class Document:
 
 
 _START: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[{\[])')
-_FIELD: Final = re.compile(rb"[A-Z_][A-Z0-9_]{0,63}(?:=|\n)")
-_STAMPED: Final = re.compile(rb"(?:^|\n)__REALTIME_TIMESTAMP=\d+\n")
 _SPACE: Final = re.compile(r"[\s,\x1e]*")
 _BOM: Final = "\xef\xbb\xbf"
 _CSV_MARK: Final = "_csv"  # a key that tells a row from an object that was one before
@@ -79,14 +81,17 @@ _TIME_NAMES: Final = frozenset(
     ]
 )
 _LONGEST: Final = 2000  # of what is around a list, repeated for each record
-_LENGTH: Final = 8  # bytes of the length of a binary field
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
 def of(head: bytes, lists: Sequence[Steps]) -> Iterator[Document]:
     """Give what kinds of document may begin with these bytes; none for mere lines."""
-    if _FIELD.match(head) and _STAMPED.search(head):
+    if journal.is_export(head):
         yield Document(EXPORT)
+    if journal.is_verbose(head):
+        yield Document(VERBOSE)
+    if tailed.begins(head):
+        yield Document(TAIL)
     if _is_table_of_lines(head):
         yield Document(CSV)
     if not _START.match(head):
@@ -115,8 +120,14 @@ def rows(data: bytes, document: Document, *, whole: bool = True) -> pl.DataFrame
     Their bytes add up to the document. Without `whole` it is the beginning of one, and
     the last record may be left out.
     """
-    if document.kind == EXPORT:
-        pieces = list(_entries(data))
+    if document.kind == TAIL:
+        return tailed.rows(data, whole=whole).cast(pl.Schema(SCHEMA))
+    if document.kind in (EXPORT, VERBOSE):
+        read = journal.exported if document.kind == EXPORT else journal.verbose
+        pieces = [
+            _Piece(start, end, good=fields is not None, fields=fields)
+            for start, end, fields in read(data)
+        ]
     elif document.kind == CSV:
         pieces = list(_csv_rows(data))
     else:
@@ -310,44 +321,3 @@ def _csv_rows(data: bytes) -> Iterator[_Piece]:
             yield _Piece(start or row.start(), row.end(), good=True, fields=fields)
         else:
             yield _Piece(row.start(), row.end(), good=False)
-
-
-# ---------------------------------------------------------------- journal
-
-
-def _entries(data: bytes) -> Iterator[_Piece]:
-    """Give the entries of `journalctl -o export`: fields, with an empty line between."""
-    start = at = 0
-    fields: dict[str, object] = {}
-    while at < len(data):
-        end = data.find(b"\n", at)
-        line = data[at : end if end >= 0 else len(data)]
-        after = end + 1 or len(data)
-        name, equals, value = line.partition(b"=")
-        if not line:
-            if fields:
-                yield _Piece(start, after, good=True, fields=fields)
-                fields, start = {}, after
-        elif equals:
-            _add(fields, name, value)
-        else:
-            size = int.from_bytes(data[after : after + _LENGTH], "little")
-            stop = after + _LENGTH + size
-            if data[stop : stop + 1] == b"\n":
-                _add(fields, line, data[after + _LENGTH : stop])
-                after = stop + 1
-        at = after
-    if start < len(data):
-        yield _Piece(start, len(data), good=bool(fields), fields=fields or None)
-
-
-def _add(fields: dict[str, object], name: bytes, value: bytes) -> None:
-    key = name.decode("ascii", "replace")
-    text = value.decode("utf-8", "replace")
-    before = fields.get(key)
-    if before is None:
-        fields[key] = text
-    elif isinstance(before, list):
-        before.append(text)
-    else:
-        fields[key] = [before, text]

@@ -116,3 +116,42 @@ def test_the_beginning_of_a_document_leaves_out_what_is_cut() -> None:
     data = b'{"events": [{"m": 1}, {"m": 2}, {"m": "thr'
     rows = documents.rows(data, Document("json", LISTS), whole=False)
     assert len(rows) == 2
+
+
+def test_a_verbose_journal_is_read_by_its_cursors() -> None:
+    """The cursor has the moment; fields go on where they are indented as far."""
+    data = (
+        b"-- Boot 9cba12 --\n"
+        b"Mon 2026-11-30 13:26:38.269794 CST [s=2f;i=5b;b=9c;m=77;t=6616e2e3c53e2;x=a1]\n"
+        b"    PRIORITY=3\n"
+        b"    MESSAGE=first\n"
+        b"            A=second\n"
+        b"    _PID=812\n"
+        b"Mon 2026-11-30 13:26:39.269794 CST [s=2f;i=5c;b=9c;m=78;t=6616e2e4b9622;x=a2]\n"
+        b"    MESSAGE=third\n"
+        b"    PRIORITY=6\n"
+    )
+    found = texts(data)
+    assert [at for at, _, _ in found] == [1, 2, 7]
+    assert found[0][2] == "-- Boot 9cba12 --"
+    assert json.loads(found[1][2]) == {
+        "__REALTIME_TIMESTAMP": str(0x6616E2E3C53E2),
+        "PRIORITY": "3",
+        "MESSAGE": "first\nA=second",
+        "_PID": "812",
+    }
+    assert json.loads(found[2][2])["MESSAGE"] == "third"
+
+
+def test_files_that_tail_shows_are_told_apart() -> None:
+    """Each line has the name above it; the headers say nothing by themselves."""
+    data = b'$ tail a b\n==> a <==\nx "1"\r\n\n==> b\xc3\xa9 <==\ny\n==> a <==\n z'
+    found = [text for _, _, text in texts(data)]
+    inside = [json.loads(text) for text in found[2:] if text]
+    assert found[:2] == ["$ tail a b", ""]
+    assert [(one["_tail"], one["line"]) for one in inside] == [
+        ("a", 'x "1"'),
+        ("b\u00e9", "y"),
+        ("a", " z"),
+    ]
+    assert list(documents.of(b"a ==> b <==\n==> a\nx\n", LISTS)) == []
