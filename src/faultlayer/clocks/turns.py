@@ -53,7 +53,7 @@ _BY_ID = {
     "joins": """LEFT JOIN timing
     ON parsed.kind = timing.kind AND timing.timing IN ('before_end', 'after_start')
 LEFT JOIN spans
-    ON parsed.request_id = spans.request_id AND timing.kind IS NOT NULL""",
+    ON hash(parsed.request_id) = spans.id_hash AND timing.kind IS NOT NULL""",
 }
 _BY_ORDER = {"bounds": "NULL::DOUBLE AS lo, NULL::DOUBLE AS hi", "joins": ""}
 
