@@ -36,6 +36,7 @@ def test_a_format_says_what_it_misses(name: str) -> None:
     """`misses` tells a reader where the format ends; look-alikes mark its border."""
     format_ = definitions().format(name)
     assert format_.misses.endswith(".")
+    assert len(format_.samples) > 1
     assert format_.rejects
 
 
@@ -47,6 +48,9 @@ def test_wrappers_are_proved_by_their_samples() -> None:
         for problem in prove.wrapper_problems(wrapper, definitions())
     ]
     assert found == []
+    for wrapper in definitions().wrappers:
+        assert len(wrapper.samples) > 1, wrapper.name
+        assert wrapper.rejects, wrapper.name
     files = (assets.builtin("parsers") / "wrappers").iterdir()
     known = {file.name.removesuffix(".toml") for file in files}
     assert {one.name for one in wrappers.load(assets.builtin("parsers"))} == known

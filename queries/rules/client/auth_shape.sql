@@ -23,5 +23,7 @@ WHERE
         FROM own
         WHERE
             own.attempt_id = failures.attempt_id
-            AND list_contains(own.kinds, 'upstream_error')
+            AND list_has_any(
+                own.kinds, ['upstream_error', 'provider_auth_failed']
+            )
     )

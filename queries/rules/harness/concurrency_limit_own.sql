@@ -3,12 +3,14 @@
 -- cause: harness.concurrency_limit
 -- role: root
 -- precedence: 200
--- known gaps: a limit that logs nothing (concurrency_limit_load, concurrency_limit_shape)
+-- known gaps: a limit that logs nothing (concurrency_limit_load, concurrency_limit_shape);
+--     what a proxy that sheds load had run out of
 SELECT
     failures.attempt_id,
     'harness.concurrency_limit' AS cause,
     -- A breaker also opens on what a hung or dead engine has piled up.
     CASE
+        WHEN bool_and(own.kind = 'overloaded') THEN 'corroborated'
         WHEN
             bool_and(own.in_access)
             AND EXISTS (
@@ -33,5 +35,5 @@ SELECT
     'own record: concurrency limit' AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
-WHERE own.kind = 'concurrency_limit'
+WHERE own.kind IN ('concurrency_limit', 'overloaded')
 GROUP BY failures.attempt_id

@@ -4,7 +4,7 @@
 -- role: symptom
 -- precedence: 663
 -- known gaps: an engine that died without a record; an answer that cannot be read
---     is only the nearest to it
+--     and a proxy that let go itself are only near to it
 SELECT
     failures.attempt_id,
     'harness.upstream_closed' AS cause,
@@ -26,6 +26,7 @@ INNER JOIN own ON failures.attempt_id = own.attempt_id
 WHERE
     own.layer = 'harness'
     AND list_has_any(
-        own.kinds, ['upstream_closed', 'upstream_reset', 'upstream_invalid']
+        own.kinds,
+        ['upstream_closed', 'upstream_reset', 'upstream_invalid', 'local_reset']
     )
 GROUP BY failures.attempt_id
