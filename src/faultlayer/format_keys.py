@@ -112,6 +112,7 @@ TIME: Final = (
     Key("field", "text", "The field with the stamp.", required=True),
     Key("formats", "texts", "Its spellings: strptime, or epoch_s and its like."),
     Key("marks", "text", "Whether a stamp is the end of the exchange.", MARKS),
+    Key("utc", "flag", "A stamp that names no zone is UTC."),
 )
 UPSTREAM: Final = (
     Key("connect", "texts", "Fields with the times to connect."),
@@ -135,8 +136,9 @@ REASON: Final = (
 TABLE: Final = (
     Key("header", "text", "Regex of the line with the names.", required=True),
     Key("split", "text", "What separates the cells.", SPLITS),
-    Key("field", "text", "Regex of a name, in which a group is kept."),
-    Key("units", "text", "Regex of a second line, with the units."),
+    Key("field", "text", "Regex of one value between spaces."),
+    Key("units", "text", "Regex of what is taken off the end of a value."),
+    Key("prefix", "text", "What stands before the names in the header."),
 )
 EXTRACT: Final = (
     Key("from", "text", "The field to look into; by default the message."),

@@ -328,7 +328,8 @@ def _stamps(
                 at=path_of(table, "marks"),
                 index=0,
             )
-        yield Stamp(field, formats, start=marks == "start")
+        utc = reader.flag_of(table, "utc")
+        yield Stamp(field, formats, start=marks == "start", utc=utc)
 
 
 def _samples(reader: Reader, top: Mapping[str, Any], what: str) -> Iterator[Sample]:

@@ -218,7 +218,9 @@ def _stamps(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
         elif path:
             column = column.str.json_path_match(f"$.{path}")
         found = stamps.read(column, stamp.formats)
-        found = found.with_columns(pl.lit(stamp.start).alias("start"))
+        found = found.with_columns(
+            pl.col("zoned") | pl.lit(stamp.utc), pl.lit(stamp.start).alias("start")
+        )
         if result is None:
             result = found
         else:

@@ -27,11 +27,13 @@ class Stamp:
     """A field that holds the time and the spellings that it may have.
 
     `start`: it is stamped when the exchange begins, and its duration leads to the end.
+    `utc`: it is UTC where it names no zone.
     """
 
     field: str
     formats: tuple[str, ...]
     start: bool = False
+    utc: bool = False
 
 
 @dataclass(frozen=True, slots=True)

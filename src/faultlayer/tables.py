@@ -23,13 +23,15 @@ class Table:
     """How the rows of a table are written.
 
     `header`: regex of a line that names the columns; `split`: one of `SPLITS`; `field`:
-    regex of one value between spaces; `units`: regex of what is taken off a value's end.
+    regex of one value between spaces; `units`: regex of what is taken off a value's end;
+    `prefix`: what stands before the names, which then are whole: `cs(Host)` has no unit.
     """
 
     header: str
     split: str = "spaces"
     field: str = r"\S+"
     units: str = ""
+    prefix: str = ""
 
     def is_header(self, text: pl.Series) -> pl.Series:
         """Tell which lines name the columns."""
@@ -40,10 +42,11 @@ class Table:
         if self.split == "comma":
             parts = header.split(_delimiter(header))
         else:
-            parts = header.lstrip(" #").split()
+            parts = header.removeprefix(self.prefix).lstrip(" #").split()
         found: list[str] = []
         for part in parts:
-            name = re.sub(r"\W+", "_", _UNIT.sub("", part.strip(' "'))).strip("_")
+            whole = part if self.prefix else _UNIT.sub("", part.strip(' "'))
+            name = re.sub(r"\W+", "_", whole).strip("_")
             name = name or "column"
             found.append(name if name not in found else f"{name}_{len(found) + 1}")
         return tuple(found)
