@@ -6,31 +6,43 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+import polars as pl
+
 from faultlayer import patterns
 from faultlayer.blocks import open_source
 from faultlayer.compile import PatternError, Plan
 from faultlayer.detect import Definitions
-from faultlayer.dialects import apache, envoy, envoy_conf, haproxy, nginx_conf
+from faultlayer.dialects import (
+    apache,
+    envoy,
+    envoy_conf,
+    haproxy_conf,
+    nginx_conf,
+    python_conf,
+    python_logging,
+)
 from faultlayer.dialects.template import Layout
 from faultlayer.errors import SourceError
 from faultlayer.find import Source
 from faultlayer.patterns import Said
 from faultlayer.shape import Format, Pattern
+from faultlayer.take import take
 
 _MOST_BYTES: Final = 1 << 20
 # A log is not looked into, whatever it may quote.
 _CONFIG: Final = re.compile(
-    r"(?i)(?:\.(?:conf|cfg|cnf|ya?ml|json|tmpl|template|inc)(?:\.\w+)?$"
+    r"(?i)(?:\.(?:conf|cfg|cnf|ini|ya?ml|json|toml|py|env|tmpl|template|inc)(?:\.\w+)?$"
     r"|(?:^|/)(?:nginx|httpd|apache2|haproxy|envoy)[^/]*(?:\.txt)?$"
     r"|/(?:sites-(?:enabled|available)|conf\.d|vhosts\.d)/[^/]+$)"
 )
+#: Columns that a logger's layout may have and a format of any program misses.
+_WHOSE: Final = ("request_id", "user_id", "project_id", "tenant_id", "model")
 _LOG: Final = re.compile(r"(?i)(?:\.log\b|access|error)[^/]*$")
 _APACHE: Final = re.compile(
     r'(?m)^[ \t]*LogFormat[ \t]+"((?:[^"\\]|\\.)*)"(?:[ \t]+(\S+))?'
 )
-_HAPROXY: Final = re.compile(
-    r'(?m)^[ \t]*log-format[ \t]+(?:"((?:[^"\\]|\\.)*)"|((?:\\ |\S)+))'
-)
+# What `capture request header` and its like are in, and a log-format.
+_HAPROXY: Final = re.compile(r"(?m)^[ \t]*(?:log-format[ \t]|option[ \t]+\w*log\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,8 @@ def among(sources: Sequence[Source], definitions: Definitions) -> Definitions:
     for one in given:
         shape = _shape(one.said)
         if shape in shapes or not _telling(one.layout):
+            continue
+        if _is_logger(one.layout) and not _tells_more(one.layout, definitions):
             continue
         shapes.add(shape)
         name = f"{one.dialect}:{one.name}"
@@ -138,13 +152,15 @@ def _layouts(path: str, text: str) -> Iterator[tuple[str, str, int, Layout]]:
         except PatternError:
             continue
         yield "apache", found.group(2) or "", line, layout
-    for found in _HAPROXY.finditer(text):
-        line = text.count("\n", 0, found.start()) + 1
+    if _HAPROXY.search(text):
+        for line, name, layout in haproxy_conf.layouts(text):
+            yield "haproxy", name, line, layout
+    for one in python_conf.formats(text):
         try:
-            layout = haproxy.layout(found.group(1) or found.group(2))
+            layout = python_logging.layout(one.format, one.datefmt)
         except PatternError:
             continue
-        yield "haproxy", "", line, layout
+        yield "python", one.name, one.line, layout
     if path.endswith((".json", ".yaml", ".yml")):
         for line, format_ in envoy_conf.formats(text):
             try:
@@ -172,12 +188,40 @@ def _telling(layout: Layout) -> bool:
     """Tell whether a line of the layout can be told from those of any other program."""
     if layout.json is not None:
         return len(layout.names) > 2 and bool(layout.fields)  # noqa: PLR2004
-    return bool(layout.stamps) and "status" in layout.fields
+    return bool(layout.stamps) and ("status" in layout.fields or _is_logger(layout))
+
+
+def _is_logger(layout: Layout) -> bool:
+    """Tell whether lines of the layout are records of a program, and no exchanges."""
+    return "message" in layout.names and "level" in layout.names
+
+
+def _tells_more(layout: Layout, definitions: Definitions) -> bool:
+    """Tell whether a logger's layout tells what no format does that takes its lines.
+
+    Who knows one program knows more of it than its layout; of any program the layout may
+    have the id or the user.
+    """
+    line = pl.Series([layout.example])
+    takers = [
+        one
+        for one in definitions.formats
+        if not one.weak
+        and any(
+            take(line, [(one, [pattern])])[0]
+            for pattern in one.patterns
+            if pattern.telling
+        )
+    ]
+    if any(not one.general for one in takers):
+        return False
+    return not takers or any(column in layout.fields for column in _WHOSE)
 
 
 def _format(name: str, one: _Given, files: Sequence[str]) -> Format:
     title = f"{one.title}, for {', '.join(files)}" if files else one.title
     layout = one.layout
+    logger = _is_logger(layout)
     pattern = Pattern(
         name=one.name,
         names=one.said.names,
@@ -185,7 +229,7 @@ def _format(name: str, one: _Given, files: Sequence[str]) -> Format:
         hinted=one.said.hinted,
         pieces=one.said.pieces,
         json=one.said.json,
-        kind="access",
+        kind=None if logger else "access",
         fixed={},
         weak=False,
         single=False,
@@ -196,10 +240,10 @@ def _format(name: str, one: _Given, files: Sequence[str]) -> Format:
     return Format(
         name=name,
         layer="harness",
-        component=one.dialect,
+        component="harness" if logger else one.dialect,
         title=title,
         misses="",
-        framing="line",
+        framing="traceback" if logger else "line",
         weak=False,
         shares=(),
         patterns=(pattern,),
@@ -211,7 +255,7 @@ def _format(name: str, one: _Given, files: Sequence[str]) -> Format:
         upstream=layout.upstream,
         reason=layout.reason,
         extracts=(),
-        pairs=None,
+        pairs="message" if logger else None,
         engine_ids=False,
         escapes=one.escapes,
         samples=(),
@@ -219,6 +263,7 @@ def _format(name: str, one: _Given, files: Sequence[str]) -> Format:
         path=one.path,
         text="",
         given=True,
+        general=int(logger),
     )
 
 

@@ -254,6 +254,8 @@ def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
         value = pl.concat_str(exprs, separator=field.join)
     else:
         value = exprs[0] if len(exprs) == 1 else pl.coalesce(exprs)
+    if field.chars:
+        value = value.str.head(field.chars)
     if field.values:
         value = value.replace_strict(dict(field.values), default=value)
     if field.kind == "duration":

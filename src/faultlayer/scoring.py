@@ -108,8 +108,9 @@ def ranked(
         ranked[stream] = sorted(
             strong + weak + loose,
             key=lambda one: (
-                not one.format.given,
+                not one.format.first,
                 one.format.general,
+                not one.format.given,
                 one.format.companion,
                 -one.total,
                 -own[one.format.name],

@@ -20,6 +20,7 @@ class Field:
     values: Mapping[str, str] | None = None
     join: str | None = None  # all sources with this between, instead of the first
     along: bool = False  # of a reason: only where another field says something
+    chars: int = 0  # of the value only the first, 0: all
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +158,8 @@ class Format:
     structured: bool = False
     general: int = 0  # the higher, the later it is tried
     companion: bool = False  # no file is its own where another program writes to it
+
+    @property
+    def first(self) -> bool:
+        """Whether it is tried before all others: given by hand, or for one program."""
+        return self.given and not (self.general and not self.text)

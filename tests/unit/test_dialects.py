@@ -350,3 +350,22 @@ def test_the_example_of_a_template_is_taken_by_it() -> None:
                     continue
                 made = layout(f'"{first}{separator}{second}" end')
                 assert read(made, made.example) or not made.names, made.example
+
+
+def test_what_tells_the_end_stands_in_the_order_that_signatures_know() -> None:
+    """A format of one's own may have it in any order; a status alone tells nothing."""
+    one = envoy.layout(
+        "%RESPONSE_CODE% %RESPONSE_CODE_DETAILS% %RESPONSE_FLAGS_LONG% "
+        "%RESPONSE_FLAGS% %UPSTREAM_TRANSPORT_FAILURE_REASON% %START_TIME%"
+    )
+    found = {name: (field.sources, field.along) for name, field in one.reason.items()}
+    assert list(found) == ["flags", "details", "transport", "status"]
+    assert found["flags"] == (("response_flags_long", "response_flags"), False)
+    assert found["status"] == (("response_code",), True)
+    assert envoy.layout("%START_TIME% %RESPONSE_CODE%").reason == {}
+    other = haproxy.layout("%ST %tsc %b/%s [%tr]").reason
+    assert list(other) == ["state", "server", "status"]
+    assert (other["state"].chars, other["server"].along) == (2, True)
+    limits = nginx.layout("$time_local $status $limit_req_status").reason
+    assert list(limits) == ["limit_req", "status"]
+    assert (limits["limit_req"].values or {})["PASSED"] == "-"

@@ -44,17 +44,15 @@ OPERATORS: Final[Mapping[str, Element]] = {
             example="504",
         ),
         Element("RESPONSE_FLAGS", shape=WORD, reason="flags", example="UT"),
-        Element("RESPONSE_FLAGS_LONG", shape=WORD, reason="flags_long"),
+        Element("RESPONSE_FLAGS_LONG", shape=WORD, reason="flags"),
         Element(
             "RESPONSE_CODE_DETAILS",
             shape=TEXT,
             reason="details",
             example="response_timeout",
         ),
-        Element("CONNECTION_TERMINATION_DETAILS", shape=TEXT, reason="termination"),
-        Element(
-            "UPSTREAM_TRANSPORT_FAILURE_REASON", shape=TEXT, reason="upstream_failure"
-        ),
+        Element("CONNECTION_TERMINATION_DETAILS", shape=TEXT),
+        Element("UPSTREAM_TRANSPORT_FAILURE_REASON", shape=TEXT, reason="transport"),
         Element("BYTES_RECEIVED", shape=INT, always=True, example="812"),
         Element(
             "BYTES_SENT", shape=INT, column="bytes_sent", always=True, example="24"

@@ -117,6 +117,7 @@ ALIASES: Final[Mapping[str, tuple[str, Element]]] = {
                 column="upstream_addr",
                 upstream="peer",
                 void="<(?:NOSRV|STATS|DELAYED)>",
+                reason="server",
                 example="engine-0",
             ),
         ),
@@ -160,11 +161,11 @@ ALIASES: Final[Mapping[str, tuple[str, Element]]] = {
         ("response_cookie", Element("CS", shape=WORD)),
         (
             "termination",
-            Element("tsc", shape=r"[\w-]{4}", reason="termination", example="sH--"),
+            Element("tsc", shape=r"[\w-]{4}", reason="state", example="sH--"),
         ),
         (
             "termination",
-            Element("ts", shape=r"[\w-]{2}", reason="termination", example="sD"),
+            Element("ts", shape=r"[\w-]{2}", reason="state", example="sD"),
         ),
         ("actconn", Element("ac", shape=INT, example="2")),
         ("feconn", Element("fc", shape=INT, example="2")),
@@ -238,7 +239,7 @@ def layout(log_format: str) -> Layout:
     written = "".join(one.text for one in found).strip()
     if written.startswith("{") and written.endswith("}") and '"' in written:
         return json_template.line(found)
-    return template.line(_blocks(found))
+    return template.line(blocks(found))
 
 
 def elements(log_format: str) -> list[Element]:
@@ -357,7 +358,7 @@ def _date(source: str, expression: str) -> Element:
     )
 
 
-def _blocks(found: list[Element]) -> list[Element]:
+def blocks(found: list[Element]) -> list[Element]:
     """Let the blocks of captured headers be absent, with the space before them."""
     result: list[Element] = []
     for one in found:

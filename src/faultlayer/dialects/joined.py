@@ -1,6 +1,7 @@
 """Joins what the templates of one format file say of columns, stamps and upstreams."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from faultlayer.definitions import Reader
 from faultlayer.dialects.template import Layout
@@ -61,5 +62,5 @@ def reasons(layouts: Sequence[Layout]) -> dict[str, Field]:
     for name, field in (item for layout in layouts for item in layout.reason.items()):
         before = found.get(name, Field(()))
         sources = dict.fromkeys((*before.sources, *field.sources))
-        found[name] = Field(tuple(sources))
+        found[name] = replace(field, sources=tuple(sources))
     return found

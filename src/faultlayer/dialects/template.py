@@ -38,6 +38,21 @@ HEADERS: Final = {
     "x-model-name": "model",
     "x-quota-used": "quota_amount",
 }
+# What tells how an exchange ended, and which of it counts only beside the rest.
+_REASONS: Final = (
+    *("state", "flags", "details", "transport", "limit_req", "limit_conn"),
+    *("server", "status"),
+)
+_ALONG: Final = frozenset({"server", "status"})
+_PASSED: Final = dict.fromkeys(
+    ("PASSED", "DELAYED", "REJECTED_DRY_RUN", "DELAYED_DRY_RUN"), "-"
+)
+_SAYS_NOTHING: Final[Mapping[str, Mapping[str, str]]] = {
+    "state": {"--": "-"},
+    "details": {"via_upstream": "-"},
+    "limit_req": _PASSED,
+    "limit_conn": _PASSED,
+}
 #: Names that programs give to the id of an exchange.
 IDS: Final = (
     "x_request_id", "request_id", "requestid", "req_id", "reqid", "rid", "xrid",
@@ -282,8 +297,29 @@ def meanings(elements: Sequence[Element], layout: Layout) -> Layout:
         fields=fields,
         stamps=tuple(stamps),
         upstream=_upstream(elements),
-        reason={one.reason: Field((one.name,)) for one in elements if one.reason},
+        reason=_reasons(elements),
     )
+
+
+def _reasons(elements: Sequence[Element]) -> dict[str, Field]:
+    """Give what an exchange's end is told by, in the order that signatures know."""
+    found: dict[str, list[str]] = {}
+    for one in elements:
+        told = one.reason or ("status" if one.column == "status" else "")
+        if told:
+            found.setdefault(told, []).append(one.name)
+    if set(found) <= _ALONG:
+        return {}
+    return {
+        told: Field(
+            tuple(dict.fromkeys(found[told])),
+            values=_SAYS_NOTHING.get(told),
+            along=told in _ALONG,
+            chars=2 if told == "state" else 0,
+        )
+        for told in _REASONS
+        if told in found
+    }
 
 
 def _upstream(elements: Iterable[Element]) -> Upstream | None:
