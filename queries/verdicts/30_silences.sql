@@ -9,8 +9,9 @@ WITH open AS (
     ANTI JOIN ranked ON failures.attempt_id = ranked.attempt_id
 ),
 
+-- Most logs write many records in one tick of their clock.
 stamps AS (
-    SELECT
+    SELECT DISTINCT
         CASE WHEN events.layer = 'model' THEN 'model' ELSE 'harness' END AS layer,
         events.ts
     FROM events

@@ -15,8 +15,11 @@ SELECT
     FILTER (WHERE events.model IS NOT NULL) AS model,
     arg_max(events.engine, events.event_id)
     FILTER (WHERE events.engine IS NOT NULL AND events.layer = 'harness') AS engine,
-    arg_max(coalesce(events.engine, events.clock_id), events.event_id)
-    FILTER (WHERE events.layer = 'model') AS model_label,
+    -- The name of its clock, which the views below put where this is null, would be held
+    -- for each request.
+    arg_max_null(events.engine, events.event_id)
+    FILTER (WHERE events.layer = 'model') AS model_name,
+    max(events.event_id) FILTER (WHERE events.layer = 'model') AS model_event,
     arg_max(events.status, events.event_id)
     FILTER (WHERE events.status IS NOT NULL) AS status,
     bool_or(events.kind = 'request_accepted') AS accepted,
@@ -28,7 +31,7 @@ SELECT
             'request_aborted', 'request_engine_dead'
         )
     ) AS in_engine,
-    list_sort(list(DISTINCT events.layer)) AS layers
+    bit_or(layer_bit(events.layer)) AS layer_bits
 FROM events
 WHERE
     events.request_id IS NOT NULL

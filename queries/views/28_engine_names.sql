@@ -14,12 +14,13 @@ names AS (
 
 shared AS (
     SELECT
-        life.model_label AS label,
+        coalesce(life.model_name, sources.clock_id) AS label,
         life.engine,
         count(*) AS requests
     FROM life
-    WHERE life.model_label IS NOT NULL AND life.engine IS NOT NULL
-    GROUP BY life.model_label, life.engine
+    INNER JOIN sources ON life.model_event // 10000000000 = sources.source_id
+    WHERE life.engine IS NOT NULL
+    GROUP BY coalesce(life.model_name, sources.clock_id), life.engine
 ),
 
 by_ids AS (

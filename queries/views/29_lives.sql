@@ -10,12 +10,13 @@ SELECT
     life.tenant_id,
     life.model,
     life.engine,
-    life.model_label,
     life.status,
     life.accepted,
     life.sent_on,
     life.in_engine,
-    life.layers,
+    life.layer_bits,
     engine_names.engine AS model_engine
 FROM life
-LEFT JOIN engine_names ON life.model_label = engine_names.label
+LEFT JOIN sources ON life.model_event // 10000000000 = sources.source_id
+LEFT JOIN engine_names
+    ON coalesce(life.model_name, sources.clock_id) = engine_names.label

@@ -30,10 +30,7 @@ SELECT
             THEN FALSE
         ELSE access.forwarded
     END AS forwarded,
-    CASE
-        WHEN life.layers IS NULL THEN ['harness']
-        ELSE list_sort(list_distinct(list_append(life.layers, 'harness')))
-    END AS layers_seen,
+    layers_of(coalesce(life.layer_bits, 0) | layer_bit('harness')) AS layers_seen,
     access.source_id,
     TRUE AS has_access,
     access.forwarded AS edge_forwarded,
@@ -60,7 +57,7 @@ SELECT
     life.model,
     coalesce(life.model_engine, life.engine) AS engine,
     coalesce(life.in_engine OR life.sent_on, FALSE) AS forwarded,
-    life.layers AS layers_seen,
+    layers_of(life.layer_bits) AS layers_seen,
     orphans.event_id // 10000000000 AS source_id,
     FALSE AS has_access,
     NULL AS edge_forwarded,

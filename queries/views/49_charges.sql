@@ -47,6 +47,23 @@ priced AS (
     FROM entries
 ),
 
+-- Sums that are joined: as windows they would sort all entries.
+repeated AS (
+    SELECT
+        entries.request_id,
+        count(*) AS charges
+    FROM entries
+    GROUP BY entries.request_id
+),
+
+sizes AS (
+    SELECT
+        entries.params_b,
+        min(entries.gpus) AS gpus
+    FROM entries
+    GROUP BY entries.params_b
+),
+
 -- A ledger may keep to a price of its own.
 usual AS (
     SELECT mode(priced.price) AS price
@@ -120,7 +137,7 @@ judged AS (
         entries.*,
         priced.price,
         coalesce(outcomes.failed, 0) AS failed,
-        count(*) OVER (PARTITION BY entries.request_id) AS charges,
+        repeated.charges,
         CASE
             WHEN
                 abs(
@@ -130,8 +147,7 @@ judged AS (
                 ) > 0.01 * entries.amount + 0.01
                 THEN 'another amount than its formula'
             WHEN
-                entries.gpus
-                >= 2 * min(entries.gpus) OVER (PARTITION BY entries.params_b)
+                entries.gpus >= 2 * sizes.gpus
                 THEN 'more GPUs than other entries of that model'
             WHEN
                 abs(entries.prompt_tokens - counted.prompt_tokens)
@@ -142,7 +158,7 @@ judged AS (
                 outcomes.request_id IS NULL AND (SELECT complete.whole FROM complete)
                 THEN 'charged, and no log knows the request'
             WHEN
-                count(*) OVER (PARTITION BY entries.request_id) > outcomes.attempts
+                repeated.charges > outcomes.attempts
                 THEN 'charged more often than it was tried'
             WHEN entries.seconds > 2 * outcomes.seconds + 1
                 THEN 'more seconds than it took'
@@ -151,6 +167,8 @@ judged AS (
                 THEN 'another amount than its access record'
         END AS odd
     FROM entries
+    INNER JOIN repeated ON entries.request_id = repeated.request_id
+    LEFT JOIN sizes ON entries.params_b IS NOT DISTINCT FROM sizes.params_b
     LEFT JOIN priced ON entries.event_id = priced.event_id
     LEFT JOIN counted ON entries.request_id = counted.request_id
     LEFT JOIN outcomes ON entries.request_id = outcomes.request_id
