@@ -14,7 +14,7 @@ pytestmark = pytest.mark.checkout
 # rows above its own; modules of one row do not import each other. `clocks.*` is every
 # module of the package, which may import each other.
 TIERS = """
-errors format_keys journal literals regex_faults schema tailed toml_places
+errors format_keys journal literals pasted regex_faults schema toml_places
 assets chances definitions documents durations format_schema frame jsonl logical_lines masking rotation simulate.* span stamps wording
 members stated stored
 decode encodings spill tarfiles zipfiles

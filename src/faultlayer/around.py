@@ -56,6 +56,8 @@ class Around:
         ]
         for document in documents.of(head, lists):
             records = documents.rows(head, document, whole=False)
+            if document.kind == documents.WRAPPED and not self._joins(head, records):
+                continue
             if not document.lists and document.kind != documents.CSV:
                 return document, records
             # Programs too have lists called "events" and tables: only a shipper's are
@@ -66,6 +68,16 @@ class Around:
             ):
                 return document, records
         return None
+
+    def _joins(self, head: bytes, records: pl.DataFrame) -> bool:
+        """Tell whether lines are known when they are joined, and were not before."""
+        if not len(records):
+            return False
+        lines = pl.Series(head.decode("utf-8", "replace").split("\n")[:-1])
+        before, after = lines.head(_SAMPLE), records.get_column("text").head(_SAMPLE)
+        empty = logical_lines.untold(records.clear())
+        known = [self._known(one, empty) / len(one) for one in (before, after)]
+        return known[1] > _MOST and known[1] > known[0] + _MOST * (1 - known[0])
 
     def _find(
         self, rows: pl.DataFrame, depth: int, *, weigh: bool

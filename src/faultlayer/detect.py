@@ -36,7 +36,7 @@ _HOSTS_OWN: Final = ("kube", "docker", "containerd", "systemd")
 _HEAD_LINES: Final = 2000
 _STREAMS: Final = 24  # streams of a file that are looked at each by itself
 _CROWD: Final = "*"  # stands for all the others
-_ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
+_ANSI: Final = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
 # Copies often lose the ESC: such a line begins with the rest of a colour.
 _LAME: Final = r"\[\d{1,3}(?:;\d{1,3})*m"
 

@@ -11,12 +11,16 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from faultlayer import journal, tailed
+from faultlayer import journal, pasted
 
 JSON: Final = "json"
 EXPORT: Final = "export"
 VERBOSE: Final = "verbose"
 TAIL: Final = "tail"
+HTML: Final = "html"
+WRAPPED: Final = "wrapped"
+#: What came from a screen, line by line.
+PASTED: Final = (TAIL, HTML, WRAPPED)
 CSV: Final = "csv"
 LINES: Final = (
     "lines"  # these are read by `lines_of`, and stand here to be turned round
@@ -41,12 +45,14 @@ Steps = tuple[str, ...]
 class Document:
     """What kind of document a file is, and the lists that its records stand in.
 
-    `backward`: the newest record is the first, as queries give them.
+    `backward`: the newest record is the first, as queries give them. `width`: at how
+    many characters a terminal wrapped the lines.
     """
 
     kind: str
     lists: tuple[Steps, ...] = ()
     backward: bool = False
+    width: int = 0
 
 
 _START: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[{\[])')
@@ -90,8 +96,12 @@ def of(head: bytes, lists: Sequence[Steps]) -> Iterator[Document]:
         yield Document(EXPORT)
     if journal.is_verbose(head):
         yield Document(VERBOSE)
-    if tailed.begins(head):
+    if pasted.is_tail(head):
         yield Document(TAIL)
+    if pasted.is_html(head):
+        yield Document(HTML)
+    if width := pasted.width(head):
+        yield Document(WRAPPED, width=width)
     if _is_table_of_lines(head):
         yield Document(CSV)
     if not _START.match(head):
@@ -120,8 +130,8 @@ def rows(data: bytes, document: Document, *, whole: bool = True) -> pl.DataFrame
     Their bytes add up to the document. Without `whole` it is the beginning of one, and
     the last record may be left out.
     """
-    if document.kind == TAIL:
-        return tailed.rows(data, whole=whole).cast(pl.Schema(SCHEMA))
+    if document.kind in PASTED:
+        return _pasted(data, document, whole=whole)
     if document.kind in (EXPORT, VERBOSE):
         read = journal.exported if document.kind == EXPORT else journal.verbose
         pieces = [
@@ -156,6 +166,18 @@ def rows(data: bytes, document: Document, *, whole: bool = True) -> pl.DataFrame
         },
         schema=SCHEMA,
     )
+
+
+def _pasted(data: bytes, document: Document, *, whole: bool) -> pl.DataFrame:
+    if not whole:  # the last line may be torn
+        data = data[: data.rfind(b"\n") + 1]
+    if document.kind == TAIL:
+        found = pasted.of_tail(data)
+    elif document.kind == HTML:
+        found = pasted.of_html(data)
+    else:
+        found = pasted.unwrapped(data, document.width)
+    return found.cast(pl.Schema(SCHEMA))
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import polars as pl
 from faultlayer.jsonl import ROW, json_objects
 from faultlayer.wrappers import Wrapper
 
-ANSI: Final = r"\x1b\[[0-9;]*[A-Za-z]"
+ANSI: Final = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
 _NESTED: Final = re.compile(r"[.\[]|^\$")
 _IS_KEY: Final = re.compile(r"^[^$\[]+$")  # a path that may be one key with dots
 

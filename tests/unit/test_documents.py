@@ -155,3 +155,31 @@ def test_files_that_tail_shows_are_told_apart() -> None:
         ("a", " z"),
     ]
     assert list(documents.of(b"a ==> b <==\n==> a\nx\n", LISTS)) == []
+
+
+def test_lines_that_a_terminal_wrapped_are_joined() -> None:
+    """What ends at the edge goes on, unless the next line looks like the first of one."""
+    lines = [
+        *(f"10.0.3.{at} - - [30/Nov/2026] {'x' * (at * 17)}" for at in range(1, 9)),
+        "10.0.3.9 - - " + "y" * (160 - 13),  # ends at the edge
+        "10.0.3.10 - - z",
+    ]
+    shown = [line[at : at + 80] for line in lines for at in range(0, len(line), 80)]
+    data = "\r\n".join([*shown, ""]).encode()
+    [document] = documents.of(data, LISTS)
+    assert document == Document(documents.WRAPPED, width=80)
+    assert [text for _, _, text in texts(data)] == lines
+    assert (
+        list(documents.of(data.replace(b"\r\n10.0.3.9", b"0\n10.0.3.9"), LISTS)) == []
+    )
+
+
+def test_a_page_is_read_as_it_was_shown() -> None:
+    """Tags go, and what is escaped has its own letters; text with quotes is no page."""
+    data = (
+        b'<pre class="log">\n<span style="a">1</span> &quot;GET /?a=1&amp;lt;b&quot; &#39;x&#x27;\n'
+        b"2 &lt;none&gt;\n</pre>\n"
+    )
+    shown = [text for _, _, text in texts(data)]
+    assert shown == ["", "1 \"GET /?a=1&lt;b\" 'x'", "2 <none>", ""]
+    assert list(documents.of(data.replace(b"2 ", b'2 "'), LISTS)) == []
