@@ -56,7 +56,7 @@ class Around:
         ]
         for document in documents.of(head, lists):
             records = documents.rows(head, document, whole=False)
-            if document.kind == documents.WRAPPED and not self._joins(head, records):
+            if document.kind in documents.DOUBTFUL and not self._helps(head, records):
                 continue
             if not document.lists and document.kind != documents.CSV:
                 return document, records
@@ -69,11 +69,11 @@ class Around:
                 return document, records
         return None
 
-    def _joins(self, head: bytes, records: pl.DataFrame) -> bool:
-        """Tell whether lines are known when they are joined, and were not before."""
+    def _helps(self, head: bytes, records: pl.DataFrame) -> bool:
+        """Tell whether lines are known when they are read so, and were not before."""
         if not len(records):
             return False
-        lines = pl.Series(head.decode("utf-8", "replace").split("\n")[:-1])
+        lines = pl.Series(head.decode("utf-8", "replace").split("\n")[:-1] or [""])
         before, after = lines.head(_SAMPLE), records.get_column("text").head(_SAMPLE)
         empty = logical_lines.untold(records.clear())
         known = [self._known(one, empty) / len(one) for one in (before, after)]

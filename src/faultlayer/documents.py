@@ -19,8 +19,12 @@ VERBOSE: Final = "verbose"
 TAIL: Final = "tail"
 HTML: Final = "html"
 WRAPPED: Final = "wrapped"
-#: What came from a screen, line by line.
-PASTED: Final = (TAIL, HTML, WRAPPED)
+TYPESET: Final = "typeset"
+RETURNS: Final = "returns"
+#: What came from a screen or an editor, line by line.
+PASTED: Final = (TAIL, HTML, WRAPPED, TYPESET, RETURNS)
+#: Of these, what is so only where it makes lines known.
+DOUBTFUL: Final = (WRAPPED, TYPESET, RETURNS)
 CSV: Final = "csv"
 LINES: Final = (
     "lines"  # these are read by `lines_of`, and stand here to be turned round
@@ -90,16 +94,27 @@ _LONGEST: Final = 2000  # of what is around a list, repeated for each record
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
+_TESTS: Final = (
+    (EXPORT, journal.is_export),
+    (VERBOSE, journal.is_verbose),
+    (TAIL, pasted.is_tail),
+    (HTML, pasted.is_html),
+    (TYPESET, pasted.is_typeset),
+    (RETURNS, pasted.has_returns),
+)
+_READERS: Final = {
+    TAIL: pasted.of_tail,
+    HTML: pasted.of_html,
+    TYPESET: pasted.of_typeset,
+    RETURNS: pasted.of_returns,
+}
+
+
 def of(head: bytes, lists: Sequence[Steps]) -> Iterator[Document]:
     """Give what kinds of document may begin with these bytes; none for mere lines."""
-    if journal.is_export(head):
-        yield Document(EXPORT)
-    if journal.is_verbose(head):
-        yield Document(VERBOSE)
-    if pasted.is_tail(head):
-        yield Document(TAIL)
-    if pasted.is_html(head):
-        yield Document(HTML)
+    for kind, is_one in _TESTS:
+        if is_one(head):
+            yield Document(kind)
     if width := pasted.width(head):
         yield Document(WRAPPED, width=width)
     if _is_table_of_lines(head):
@@ -170,13 +185,12 @@ def rows(data: bytes, document: Document, *, whole: bool = True) -> pl.DataFrame
 
 def _pasted(data: bytes, document: Document, *, whole: bool) -> pl.DataFrame:
     if not whole:  # the last line may be torn
-        data = data[: data.rfind(b"\n") + 1]
-    if document.kind == TAIL:
-        found = pasted.of_tail(data)
-    elif document.kind == HTML:
-        found = pasted.of_html(data)
-    else:
+        last = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        data = data[: last + 1]
+    if document.kind == WRAPPED:
         found = pasted.unwrapped(data, document.width)
+    else:
+        found = _READERS[document.kind](data)
     return found.cast(pl.Schema(SCHEMA))
 
 

@@ -21,6 +21,14 @@ _SHARE: Final = 0.2  # of the lines that have to end at the edge
 _FEW: Final = 3
 _START: Final = 8  # characters by which the beginnings of lines are known, runs as one
 
+# What word processors, mail and chat programs make of quotes, spaces and dashes.
+_TYPESET: Final = {
+    **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'),
+    **dict.fromkeys("\u2018\u2019\u201a", "'"),
+    **dict.fromkeys("\u00a0\u202f\u2009", " "),
+    **dict.fromkeys("\u2013\u2014", "-"),
+}
+_TYPESET_AT: Final = re.compile("[" + "".join(_TYPESET) + "]")
 _TAG: Final = (
     r"(?i)</?(?:!doctype|html|head|body|meta|title|pre|code|samp|div|span|p|br|b|i|em"
     r"|strong|font|a|ul|ol|li|table|tbody|thead|tr|td|th|mark|section)\b[^<>]*>"
@@ -67,6 +75,37 @@ def width(head: bytes) -> int:
     if not _NARROWEST <= longest <= _WIDEST or at_edge < _FEW:
         return 0
     return longest if at_edge > _SHARE * sizes.total() else 0
+
+
+def is_typeset(head: bytes) -> bool:
+    """Tell whether most of these lines have quotes or spaces that no program writes."""
+    text = head.decode("utf-8", "replace")
+    return 2 * len(_TYPESET_AT.findall(text)) > text.count("\n") + 1
+
+
+def has_returns(head: bytes) -> bool:
+    """Tell whether lines end in a carriage return alone."""
+    alone = head.count(b"\r") - head.count(b"\r\n")
+    return alone >= _FEW and alone > 4 * head.count(b"\n")
+
+
+def of_typeset(data: bytes) -> pl.DataFrame:
+    """Give the lines with the quotes and spaces of a program, see `documents.SCHEMA`."""
+    plain = pl.col("text").str.replace_many(list(_TYPESET), list(_TYPESET.values()))
+    return _numbered(_lines(data).with_columns(plain))
+
+
+def of_returns(data: bytes) -> pl.DataFrame:
+    """Give the lines that end in a carriage return, see `documents.SCHEMA`."""
+    lines = _lines(data.replace(b"\r", b"\n"))
+    ends = lines.get_column("byte_offset") + lines.get_column("byte_length")
+    codes = np.frombuffer(data, np.uint8)
+    physical = codes[ends.to_numpy() - 1] == ord("\n")
+    if len(data) and not data.endswith(b"\n"):
+        physical[-1] = True
+    count = pl.Series(physical).cast(pl.Int32)
+    at = 1 + (count.cum_sum() - count).cast(pl.Int64)
+    return _numbered(lines.with_columns(count.alias("lines"), at.alias("at")))
 
 
 def of_tail(data: bytes) -> pl.DataFrame:

@@ -181,3 +181,18 @@ def test_a_page_is_read_as_it_was_shown() -> None:
     shown = [text for _, _, text in texts(data)]
     assert shown == ["", "1 \"GET /?a=1&lt;b\" 'x'", "2 <none>", ""]
     assert list(documents.of(data.replace(b"2 ", b'2 "'), LISTS)) == []
+
+
+def test_what_an_editor_made_of_quotes_and_line_ends() -> None:
+    """Quotes and spaces are a program's again, and a carriage return ends a line."""
+    typeset = (
+        "a\u00a0\u201cGET /\u201d \u2013 \u2018x\u2019\nb \u201cc\u201d\n".encode()
+    )
+    assert [text for _, _, text in texts(typeset)] == ["a \"GET /\" - 'x'", 'b "c"']
+    assert texts(b"\r\ra\rb\rc\rd\r\ne") == [
+        *[(1, 0, text) for text in ("", "", "a", "b", "c", "d")],
+        (1, 1, ""),
+        (2, 1, "e"),
+    ]
+    assert list(documents.of("\u201ca\u201d\nb\nc\nd\ne\n".encode(), LISTS)) == []
+    assert list(documents.of(b"0%\r5%\r9%\rdone\n", LISTS)) == []
