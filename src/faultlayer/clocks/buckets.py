@@ -40,15 +40,7 @@ class Buckets:
         return Buckets(*(getattr(self, name)[kept] for name in names))
 
 
-def cut(
-    upper: Bounds,
-    lower: Bounds,
-    count: int,
-    most: int,
-    rate: float,
-    *,
-    lean: bool = True,
-) -> Buckets:
+def cut(upper: Bounds, lower: Bounds, count: int, most: int, rate: float) -> Buckets:
     """Cut time into at most `most` buckets that have `count` bounds on either side.
 
     A bound holds at its own time: at the centre of its bucket it is wider by `rate`
@@ -68,7 +60,7 @@ def cut(
         found = agreed(
             ups.value + rate * np.abs(ups.at - centre),
             downs.value - rate * np.abs(downs.at - centre),
-            lean=lean,
+            (upper.grid, lower.grid),
         )
         if found is not None:
             rows.append(

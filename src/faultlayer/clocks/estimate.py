@@ -16,9 +16,6 @@ from faultlayer.clocks.stabbing import STEEPEST, Run, stab, through
 #: Bounds on the poorer side below which every line is tried.
 SPARSE = 600
 
-#: Bounds a side that are tried against each other.
-TRIED = 256
-
 #: Bounds of a bucket while looking for breaks, and of a short log at least so many.
 COARSE = 64
 SMALLEST = 16
@@ -63,13 +60,14 @@ def segments(upper: Bounds, lower: Bounds) -> list[Segment]:
     """
     if not len(upper) or not len(lower):
         return []
+    upper, lower = upper.gridded(), lower.gridded()
     if min(len(upper), len(lower)) < SPARSE:
         return _sparse(upper, lower)
     return _dense(upper, lower)
 
 
 def _sparse(upper: Bounds, lower: Bounds) -> list[Segment]:
-    found = sparse.stretches(_thinned(upper, -1), _thinned(lower, 1))
+    found = sparse.stretches(upper, lower)
     ends = [(left.end + right.start) / 2 for left, right in pairwise(found)]
     return [
         Segment(
@@ -85,15 +83,6 @@ def _sparse(upper: Bounds, lower: Bounds) -> list[Segment]:
         )
         for one, start, end in zip(found, [None, *ends], [*ends, None], strict=True)
     ]
-
-
-def _thinned(bounds: Bounds, sign: int) -> Bounds:
-    """Keep of many bounds the sharpest of every few that follow each other."""
-    if len(bounds) <= TRIED:
-        return bounds
-    parts = np.array_split(np.arange(len(bounds)), TRIED)
-    kept = np.array([part[np.argmax(sign * bounds.value[part])] for part in parts])
-    return Bounds(bounds.at[kept], bounds.value[kept])
 
 
 @dataclass(frozen=True, slots=True)

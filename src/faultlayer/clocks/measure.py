@@ -47,14 +47,13 @@ def measured(
     first = -np.inf if start is None else start
     last = np.inf if end is None else end
     ups, downs = upper.between(first, last), lower.between(first, last)
-    lean = not (_coarse(upper) or _coarse(lower))
     base = _straight(ups, downs, line)
-    found = _sharpest(ups, downs, base, wander, lean=lean)
+    found = _sharpest(ups, downs, base, wander)
     if not len(found):
         return None
     turned = _steady(found, base) or _turned(found, base)
     if turned is not None:
-        again = _sharpest(ups, downs, turned, wander, lean=lean)
+        again = _sharpest(ups, downs, turned, wander)
         if len(again):
             base, found = turned, again
     point, low, high = _band(found, wander)
@@ -77,15 +76,13 @@ def measured(
     )
 
 
-def _sharpest(
-    upper: Bounds, lower: Bounds, line: Line, wander: float, *, lean: bool
-) -> Buckets:
+def _sharpest(upper: Bounds, lower: Bounds, line: Line, wander: float) -> Buckets:
     """Give the good buckets about a line, of the size whose intervals are narrowest.
 
     Larger ones have more bounds for their edges, and pay for the wander within.
     """
     ups, downs = upper.minus(line), lower.minus(line)
-    tries = [cut(ups, downs, count, MOST, wander, lean=lean) for count in FINE_SIZES]
+    tries = [cut(ups, downs, count, MOST, wander) for count in FINE_SIZES]
     good = [found.where(found.good) for found in tries]
     several = [found for found in good if len(found) >= FEW]
     return min(
@@ -126,12 +123,6 @@ def _straight(upper: Bounds, lower: Bounds, line: Line) -> Line:
         return line
     turned, margin = through(good, slice(None), 2 * steep)
     return line.plus(turned) if margin > 0 else line
-
-
-def _coarse(bounds: Bounds) -> bool:
-    """Tell whether bounds are differences of whole seconds: those only seem to crowd."""
-    some = bounds.value[:: max(1, len(bounds) // 1000)]
-    return len(np.unique(np.round(some % 1e6))) < len(some) / 20
 
 
 def _tilt(found: Buckets) -> float:

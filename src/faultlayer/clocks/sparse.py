@@ -6,11 +6,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from faultlayer.clocks.agreement import Bounds, Floats, Line, agreed
+from faultlayer.clocks.agreement import Bounds, Floats, Line, leaning, level
 from faultlayer.clocks.breaks import cheapest
 from faultlayer.clocks.stabbing import STEEPEST, widest
 
 Flags = NDArray[np.bool_]
+
+#: Bounds a side that are tried against each other.
+TRIED = 256
 
 #: More contradictions than this share, and more than one, ask for a break.
 FEW_FALSE = 0.03
@@ -53,6 +56,38 @@ class Stretch:
 
 def stretches(upper: Bounds, lower: Bounds) -> list[Stretch]:
     """Give the stretches of a clock with few bounds; needs a bound on either side."""
+    found = _stretches(_thinned(upper, -1), _thinned(lower, 1))
+    ends = [
+        np.inf if one is found[-1] else np.nextafter(one.end, np.inf) for one in found
+    ]
+    starts = [-np.inf, *ends]
+    return [
+        _leant(one, upper.between(start, end), lower.between(start, end))
+        for one, start, end in zip(found, starts, ends, strict=False)
+    ]
+
+
+def _leant(one: Stretch, upper: Bounds, lower: Bounds) -> Stretch:
+    """Move the line within its band to where all bounds say that the offset is."""
+    ups, downs = upper.minus(one.line).value, lower.minus(one.line).value
+    ups, downs = np.sort(ups[ups >= 0]), -np.sort(-downs[downs <= 0])
+    if not len(ups) or not len(downs):
+        return one
+    offset = one.line.offset + leaning(ups, downs, (upper.grid, lower.grid))
+    offset = min(max(offset, one.low), one.high)
+    return replace(one, line=replace(one.line, offset=offset))
+
+
+def _thinned(bounds: Bounds, sign: int) -> Bounds:
+    """Keep of many bounds the sharpest of every few that follow each other."""
+    if len(bounds) <= TRIED:
+        return bounds
+    parts = np.array_split(np.arange(len(bounds)), TRIED)
+    kept = np.array([part[np.argmax(sign * bounds.value[part])] for part in parts])
+    return Bounds(bounds.at[kept], bounds.value[kept], bounds.grid)
+
+
+def _stretches(upper: Bounds, lower: Bounds) -> list[Stretch]:
     at = np.concatenate([upper.at, lower.at])
     value = np.concatenate([upper.value, lower.value])
     above = np.repeat([True, False], [len(upper), len(lower)])
@@ -118,10 +153,9 @@ def _search(at: Floats, value: Floats, above: Flags) -> tuple[Line, int, int, in
     middle = float(at[0] + at[-1]) / 2
     since = at - middle
     # A clock that does not drift comes first: others have to contradict less.
-    steady = agreed(value[above], value[~above])
-    level = steady.point if steady else float(value[above].min())
-    best = Line(middle, level, 0.0)
-    failed = int(_failed(since, value, above, np.array([level]), np.zeros(1)).sum())
+    steady = level(value[above], value[~above])
+    best = Line(middle, steady, 0.0)
+    failed = int(_failed(since, value, above, np.array([steady]), np.zeros(1)).sum())
     size = len(at)
     left = np.full(size + 1, size, dtype=np.int64)
     right = np.full(size + 1, size, dtype=np.int64)
