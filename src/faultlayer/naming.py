@@ -139,8 +139,9 @@ _Found = list[tuple[Signature, pl.DataFrame]]
 
 def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, _Found]:
     """Try all signatures: pairs of row and sig (index), and the captures in rank order."""
-    todo = records.select("text", "layer", "component", "kind").with_row_index("row")
-    todo = todo.filter(pl.col("kind").is_null()).drop("kind")
+    known = _column(records, "request_id").is_not_null().alias("known")
+    todo = records.select("text", "layer", "component", "kind", known)
+    todo = todo.with_row_index("row").filter(pl.col("kind").is_null()).drop("kind")
     layers, components = set(todo["layer"].unique()), set(todo["component"].unique())
     items = {
         index: item
@@ -222,7 +223,10 @@ def _take(item: Signature, rows: pl.DataFrame) -> pl.DataFrame:
     elif item.at == "start":
         rows = rows.filter(item.starts())
     if item.regex and item.groups:
-        rows = rows.with_columns(_g=text.str.extract_groups(item.regex)).unnest("_g")
+        asked = text
+        if item.groups == ("request_id",):  # which is not taken where one is known
+            asked = pl.when(~pl.col("known")).then(text)
+        rows = rows.with_columns(_g=asked.str.extract_groups(item.regex)).unnest("_g")
     if item.at_least:
         value, limit = (pl.col(name).cast(pl.Float64) for name in item.at_least)
         rows = rows.filter(value >= limit)
@@ -234,7 +238,7 @@ def _take(item: Signature, rows: pl.DataFrame) -> pl.DataFrame:
             pl.element().str.extract(item.ids, 1)
         )
         rows = rows.with_columns(id_parts=ids.list.unique(maintain_order=True))
-    return rows.drop("text", "layer", "component")
+    return rows.drop("text", "layer", "component", "known")
 
 
 def _captured(records: pl.DataFrame, found: _Found) -> dict[str, list[pl.DataFrame]]:

@@ -71,23 +71,25 @@ def ids(logged: pl.Series, *, engine: bool = False) -> pl.DataFrame:
     null where it says nothing else; `id_parts` is null where there is one id.
     """
     # Most ids are a plain uuid or token: only the others are looked at closely.
-    looked_at = logged.is_not_null()
-    rows = (looked_at if engine else looked_at & _odd(logged)).arg_true()
-    request_id = logged
+    bare = logged.str.replace(ENGINE_PREFIX, "") if engine else logged
+    rows = (logged.is_not_null() & _odd(bare)).arg_true()
+    request_id = bare
     joined: pl.DataFrame | None = None
     if len(rows):
         some = logged.gather(rows) if len(rows) < len(logged) else logged
         found = some.to_frame("raw").select(canonical(pl.col("raw"), engine=engine))
         request_id = found.to_series().alias(logged.name)
         if len(rows) < len(logged):
-            request_id = logged.clone().scatter(rows, request_id)
+            request_id = bare.clone().scatter(rows, request_id)
         commas = rows.filter(some.str.contains(",", literal=True))
         if len(commas):
             parts = _parts(logged.gather(commas), engine=engine)
             request_id = request_id.clone().scatter(commas, parts.list.first())
             joined = pl.DataFrame({"row": commas, "id_parts": parts})
     raw = pl.repeat(None, len(logged), eager=True, dtype=pl.String)
-    if len(rows):
+    if engine:
+        raw = raw.zip_with(logged.eq_missing(request_id), logged)
+    elif len(rows):
         as_logged, now = logged.gather(rows), request_id.gather(rows)
         changed = as_logged.ne_missing(now)
         raw = raw.scatter(rows.filter(changed), as_logged.filter(changed))

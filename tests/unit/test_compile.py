@@ -151,6 +151,43 @@ def test_a_regex_has_to_take_the_whole_line() -> None:
     assert match.fields.get_column("x").to_list() == [None, "1"]
 
 
+def test_many_lines_are_taken_as_few_are() -> None:
+    """Of many, what stands before the free text is cut off and read once for all."""
+    heads = ("I 12:00 ", "I 12:01 ", "(p) W 12:00 ", "E 12:00", "I 12 ", "")
+    texts = (
+        "",
+        "a",
+        " a: (p) W 12:00 b",
+        "\u4f60 \u00e9",
+        "two\nlines",
+        "\r",
+        "x" * 99,
+    )
+    some = [head + text for head in heads for text in texts]
+    own = [f"I 12:{number:02} {number}" for number in range(60)]
+    for regex in (
+        r"(?:\((?P<who>\w+)\) )?(?P<level>[IWE]) (?P<at>\d+:\d+) (?P<text>.*)",
+        r"(?:\((?P<who>\w+)\) )?(?P<level>[IWE]) (?P<at>\d+:\d+) ?(?P<text>.*)",
+        r"(?P<level>[IWE]) (?P<at>\d+?(?::\d+?)??)(?P<text>.*)",
+        r"(?P<level>[IWE]?)(?P<text>.*)",
+        r"(?P<level>[IWE]) (?P<at>\d\d)\b(?P<text>.*)",
+        r"I (?P<text>.*)",
+    ):
+        plan = plans.regex_plan(regex)
+        for lines in (some * 7, own * 5, [*own, *some] * 3, some[:7] * 40):
+            column = pl.Series([*lines, None])
+            many = plan.match(column)
+            few = [plan.match(column[at : at + 9]) for at in range(0, len(column), 9)]
+            rows = [
+                9 * part + row
+                for part, match in enumerate(few)
+                for row in (match.rows if match.rows is not None else range(9))
+            ]
+            assert many.rows is not None
+            assert many.rows.to_list() == rows
+            assert many.fields.equals(pl.concat(match.fields for match in few))
+
+
 @pytest.mark.parametrize("regex", ["x+", "(?P<a>x", r"(?P<a>x)(?=y)"])
 def test_a_regex_of_another_dialect_is_refused(regex: str) -> None:
     """Look-around and groups without a name fail when the file is read."""

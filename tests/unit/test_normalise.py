@@ -135,3 +135,37 @@ def test_what_is_json_already_stays_so_and_text_becomes_it(
     """A field may hold an object in one record and a text in the next."""
     found = normalise.attributes([pl.Series("error", [value])], 1, ("error",))
     assert json.loads(found[0]) == {"error": expected}
+
+
+def test_ids_of_engines_are_read_at_once_as_one_by_one() -> None:
+    """Most are plain behind their prefix; the others are looked at as they were logged."""
+    plain = (
+        UUID,
+        UUID.upper(),
+        "a",
+        "req-1",
+        "00000000-0000",
+        '"x"',
+        "A,b",
+        "\u00e9",
+        "",
+    )
+    before = (
+        "",
+        "chatcmpl-",
+        "0_cmpl-",
+        "chat-chat-",
+        " chatcmpl-",
+        '"resp-',
+        "x-cmpl-",
+    )
+    logged = pl.Series([one + id_ for one in before for id_ in plain] + [None])
+    found = normalise.ids(logged, engine=True)
+    alone = logged.to_frame("raw").select(
+        normalise.canonical(pl.col("raw"), engine=True).alias("one")
+    )
+    whole = ~logged.str.contains(",").fill_null(value=False)
+    ids = found.get_column("request_id")
+    assert ids.filter(whole).to_list() == alone.filter(whole).to_series().to_list()
+    kept = pl.coalesce("raw_request_id", "request_id")
+    assert found.select(kept).to_series().to_list() == logged.to_list()
