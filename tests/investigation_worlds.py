@@ -7,9 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from faultlayer import answers, assets, derived, queries
+from faultlayer import answers, assets, derived, queries, rule_bench
 from faultlayer.investigations import Investigation, load
-from faultlayer.rule_bench import Prepared, RuleCase
+from faultlayer.rule_bench import Prepared
+from faultlayer.rule_records import RuleCase
 
 FOLDER = Path(__file__).parent / "investigations"
 QUERIES = assets.builtin("queries")
@@ -54,7 +55,7 @@ def worlds() -> Iterator[tuple[str, RuleCase, list[Ask]]]:
 
 def prepare(case: RuleCase, *, seed: int | None = None) -> Prepared:
     """Judge a world, and give it the views that a finished case works out."""
-    prepared = Prepared(case, QUERIES, seed=seed)
+    prepared = rule_bench.prepared(case, queries.library(QUERIES), seed=seed)
     prepared.rows()
     for query in queries.load(QUERIES, "tables"):
         prepared.con.execute(f"CREATE TEMP VIEW {query.name} AS {query.statement}")

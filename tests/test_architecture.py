@@ -43,7 +43,7 @@ database
 accounts investigations reading_only
 case mutants
 clock_ids clocks.* influences taken
-classify copies
+classify copies rule_records
 rule_bench
 rule_cases
 own_rules
@@ -73,6 +73,7 @@ FENCES = {
             "lookup",
             "mutants",
             "rule_bench",
+            "rule_records",
             "rule_cases",
             "summary",
         ),

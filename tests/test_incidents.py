@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from faultlayer import assets
-from faultlayer.rule_bench import START, Prepared, RuleCase
+from faultlayer import assets, queries, rule_bench
+from faultlayer.rule_records import START, RuleCase
 
 Record = Mapping[str, Any]
+LIBRARY = queries.library(assets.builtin("queries"))
 
 
 def exchange(number: int, at: float, status: int = 200, **more: Any) -> Record:
@@ -38,7 +39,7 @@ def sent(number: int, at: float, engine: str) -> Record:
 def incidents(records: Iterable[Record], columns: str) -> list[tuple[Any, ...]]:
     """Judge the records and give columns of the incidents, times in seconds."""
     case = RuleCase("", "", 1, "incidents", tuple(records))
-    prepared = Prepared(case, assets.builtin("queries"), seed=3)
+    prepared = rule_bench.prepared(case, LIBRARY, seed=3)
     prepared.verdicts()
     rows = prepared.con.execute(
         f"SELECT {columns} FROM incidents ORDER BY incident_id"
@@ -209,7 +210,7 @@ def test_a_cascade_is_in_order_and_says_where_the_order_is_open() -> None:
         ready("engine", 150.0),
     ]
     case = RuleCase("", "", 1, "cascade", tuple(records))
-    prepared = Prepared(case, assets.builtin("queries"), seed=3)
+    prepared = rule_bench.prepared(case, LIBRARY, seed=3)
     prepared.verdicts()
     rows = prepared.con.execute(
         "SELECT step, kind, after_certainly FROM cascades ORDER BY step"

@@ -17,7 +17,8 @@ from tests.investigation_worlds import (
 
 from faultlayer import assets, derived, queries, signatures
 from faultlayer.investigations import TOPICS, Investigation, load
-from faultlayer.rule_bench import Prepared, RuleCase
+from faultlayer.rule_bench import Prepared
+from faultlayer.rule_records import RuleCase
 
 WORLDS = list(worlds())
 CASES = {name: case for name, case, _ in WORLDS}

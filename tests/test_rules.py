@@ -7,12 +7,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from faultlayer import assets, mutants, queries, rule_cases
+from faultlayer import assets, mutants, queries, rule_bench, rule_cases
 from faultlayer.errors import DefinitionError
 from faultlayer.queries import Query
-from faultlayer.rule_bench import Prepared
+from faultlayer.rule_bench import Bench, Prepared
 
 QUERIES = assets.builtin("queries")
+LIBRARY = queries.library(QUERIES)
 CASES = rule_cases.load(QUERIES)
 SUBJECTS = rule_cases.subjects(QUERIES)
 
@@ -34,10 +35,7 @@ class Subject:
     def __init__(self, name: str) -> None:
         self.name = name
         self.query: Query | None = SUBJECTS.get(name)
-        # In an order of their own: no answer may hang on that of the file.
-        self.prepared = [
-            Prepared(case, QUERIES, seed=1) for case in CASES.get(name, [])
-        ]
+        self.cases = CASES.get(name, [])
 
     def answers(self, prepared: Prepared, statement: str) -> object:
         """Run the statement in place of the subject's own."""
@@ -50,7 +48,8 @@ class Subject:
         """The cases and what they answer as things are, the last that noticed first."""
         assert self.query is not None
         statement = self.query.statement
-        return [(case, self.answers(case, statement)) for case in self.prepared]
+        prepared = [rule_bench.prepared(case, LIBRARY, seed=1) for case in self.cases]
+        return [(case, self.answers(case, statement)) for case in prepared]
 
     def notices(self, mutant: str) -> bool:
         """Whether some case answers otherwise with a mutant than without.
@@ -69,17 +68,25 @@ class Subject:
 
 
 @pytest.fixture(scope="module")
+def bench() -> Bench:
+    """Give the connection on which cases are asked one after another."""
+    return Bench(LIBRARY)
+
+
+@pytest.fixture(scope="module")
 def subject(request: pytest.FixtureRequest) -> Subject:
     """Give the subject that a test is about; its two tests share the cases."""
     return Subject(request.param)
 
 
 @pytest.mark.parametrize("subject", sorted({*CASES, *SUBJECTS}), indirect=True)
-def test_cases_hold(subject: Subject) -> None:
+def test_cases_hold(subject: Subject, bench: Bench) -> None:
     """Every case gives what it should, and there are cases of both kinds."""
     query = subject.query
     found = [] if query is None else list(rule_cases.gaps(query, CASES[subject.name]))
-    for prepared in subject.prepared:
+    for case in subject.cases:
+        # In an order of their own: no answer may hang on that of the file.
+        prepared = bench.prepared(case, seed=1)
         found.extend(rule_cases.wrong(prepared, query))
     assert not found, "\n".join(found)
 

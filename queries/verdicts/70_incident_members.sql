@@ -2,18 +2,18 @@
 -- store: table
 WITH keyed AS (
     SELECT
-        verdicts.attempt_id,
-        verdicts.layer,
-        verdicts.cause,
-        verdicts.condition_id,
-        verdicts.request_id,
-        verdicts.attempt,
-        verdicts.contributing,
+        judged.attempt_id,
+        judged.layer,
+        judged.cause,
+        judged.condition_id,
+        judged.request_id,
+        judged.attempt,
+        judged.contributing,
         conditions.scope_kind IN ('engine', 'plugin', 'pool', 'project', 'tenant')
             AS apart,
         coalesce(
             conditions.scope,
-            CASE verdicts.layer
+            CASE judged.layer
                 WHEN 'model' THEN failures.engine
                 WHEN 'quota' THEN failures.user_id
             END
@@ -24,9 +24,9 @@ WITH keyed AS (
         failures.user_id,
         failures.model,
         failures.engine
-    FROM verdicts
-    INNER JOIN failures ON verdicts.attempt_id = failures.attempt_id
-    LEFT JOIN conditions ON verdicts.condition_id = conditions.condition_id
+    FROM judged
+    INNER JOIN failures ON judged.attempt_id = failures.attempt_id
+    LEFT JOIN conditions ON judged.condition_id = conditions.condition_id
 ),
 
 paused AS (

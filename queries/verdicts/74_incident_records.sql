@@ -31,12 +31,12 @@ names AS (
         own.ts,
         own.ts_error_us
     FROM incident_members
-    INNER JOIN verdicts ON incident_members.attempt_id = verdicts.attempt_id
+    INNER JOIN judged ON incident_members.attempt_id = judged.attempt_id
     INNER JOIN own
         ON
             incident_members.attempt_id = own.attempt_id
-            AND list_contains(verdicts.evidence, own.event_id)
-    WHERE own.event_id <> own.attempt_id AND verdicts.layer <> 'undetermined'
+            AND list_contains(judged.evidence, own.event_id)
+    WHERE own.event_id <> own.attempt_id AND judged.layer <> 'undetermined'
 ),
 
 extents AS (

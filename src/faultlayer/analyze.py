@@ -19,6 +19,7 @@ from faultlayer import (
     find,
     found_formats,
     parse,
+    queries,
     schema,
 )
 from faultlayer.case import Case, CaseWriter
@@ -108,12 +109,13 @@ def analyze(
             classifier = Classifier(
                 con,
                 writer.path,
-                assets.builtin("queries"),
+                queries.library(assets.builtin("queries")).with_own(
+                    options.rules.queries if options.rules else ()
+                ),
                 _timing(definitions),
                 writer.spill,
                 options.clocks,
                 options.stated,
-                options.rules.queries if options.rules else (),
             )
             classifier.run(progress.step)
             assumed = classifier.assumed()

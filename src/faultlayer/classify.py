@@ -1,8 +1,7 @@
 """From events to verdicts: runs the SQL of `queries/` over a case under construction."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from faultlayer import database, influences, queries, schema
+from faultlayer import database, influences, schema
 from faultlayer.clocks import tie
 from faultlayer.clocks.wishes import Wishes
-from faultlayer.queries import Query
+from faultlayer.queries import Library, Query
 from faultlayer.stated import Stated
 
 #: Views numbered below this read events as logged; those above, corrected ones.
@@ -79,10 +78,10 @@ _FINDING = """
 INSERT INTO findings
 SELECT
     attempt_id,
-    $rule,
+    $rule::VARCHAR,
     layer_of(cause),
     cause,
-    $role,
+    $role::VARCHAR,
     -- What is the attempt's by its exchange alone does not bear its id.
     CASE
         WHEN
@@ -94,7 +93,7 @@ SELECT
             THEN 'corroborated'
         ELSE strength
     END,
-    $precedence,
+    $precedence::BIGINT,
     ts,
     condition_id,
     clock_sensitive,
@@ -144,12 +143,11 @@ class Classifier:
         self,
         con: duckdb.DuckDBPyConnection,
         case_dir: Path,
-        definitions: Traversable,
-        timing: pa.Table | None,
+        library: Library,
+        timing: pa.Table | None = None,
         spill: Path | None = None,
         wishes: Wishes | None = None,
         stated: Stated | None = None,
-        own: Sequence[Query] = (),
     ) -> None:
         self._con = con
         self._spill = spill or case_dir
@@ -157,21 +155,12 @@ class Classifier:
         self._timing = timing
         self._wishes = wishes or Wishes()
         self.checks: list[dict[str, str | int]] = []
-        self._views = queries.load(definitions, "views")
-        self._conditions = queries.among(
-            queries.load(definitions, "conditions"),
-            (query for query in own if query.group == "conditions"),
-        )
-        self._rules = queries.among(
-            queries.load(definitions, "rules"),
-            (query for query in own if query.group == "rules"),
-        )
-        self._verdicts = queries.load(definitions, "verdicts")
+        self._library = library
         self._stated = stated or Stated()
         con.execute(f"CREATE OR REPLACE TEMP TABLE limits AS {self._stated.limits()}")
         for statement in self._stated.macros():
             con.execute(statement)
-        for macro in queries.load(definitions, "macros"):
+        for macro in library.macros:
             con.execute(
                 macro.statement.replace("CREATE MACRO", "CREATE OR REPLACE TEMP MACRO")
             )
@@ -181,7 +170,7 @@ class Classifier:
         con = self._con
         database.attach_views(con, self._dir)
         tell("ids")
-        for view in self._views:
+        for view in self._library.views:
             if view.order < CORRECTED:
                 self._make(view)
         self._write("aliases", "alias")
@@ -207,7 +196,7 @@ class Classifier:
         self._write("verdicts", "attempt_id")
         self._write("incidents", "incident_id")
         self._write("cascades", "incident_id, step")
-        for view in self._views:
+        for view in self._library.views:
             if view.header.get("store") == "case":
                 self._write(view.name, "ALL")
 
@@ -218,15 +207,15 @@ class Classifier:
 
     def values(self) -> list[dict[str, Any]]:
         """List the numbers that had a part in verdicts, and those that the user stated."""
-        judges = [*self._conditions, *self._rules]
-        return influences.used(self._con, self._stated, self._views, judges)
+        judges = [*self._library.conditions, *self._library.rules]
+        return influences.used(self._con, self._stated, self._library.views, judges)
 
     def correlate(self, *, in_memory: bool = False) -> None:
         """Make the views over corrected events, up to the failed attempts.
 
         `in_memory` keeps what would be written as Parquet in a table.
         """
-        for view in self._views:
+        for view in self._library.views:
             if view.order >= CORRECTED:
                 self._make(view, in_memory=in_memory)
 
@@ -234,9 +223,8 @@ class Classifier:
         """Find conditions, apply the rules, and give every failed attempt a verdict."""
         self._find_conditions()
         self._apply_rules()
-        for query in self._verdicts:
+        for query in self._library.verdicts:
             self._make(query)
-        self._number_incidents()
 
     def _make(self, query: Query, *, in_memory: bool = False) -> None:
         store = query.header.get("store", "view")
@@ -319,31 +307,23 @@ class Classifier:
 
     def _find_conditions(self) -> None:
         self._empty("conditions")
-        for query in self._conditions:
-            self._con.execute(_CONDITION.format(statement=query.statement))
+        for query in self._library.conditions:
+            self._fill(query, _CONDITION, {})
 
     def _apply_rules(self) -> None:
         self._empty("findings")
-        for query in self._rules:
-            self._con.execute(
-                _FINDING.format(statement=query.statement),
-                {
-                    "rule": query.name,
-                    "role": query.header["role"],
-                    "precedence": int(query.header["precedence"]),
-                },
-            )
+        for query in self._library.rules:
+            header = query.header
+            values: dict[str, str | int] = {
+                "rule": query.name,
+                "role": header["role"],
+                "precedence": int(header["precedence"]),
+            }
+            self._fill(query, _FINDING, values)
 
-    def _number_incidents(self) -> None:
-        self._con.execute(
-            """
-            CREATE OR REPLACE TEMP TABLE verdicts AS
-            SELECT verdicts.*, incident_members.incident_id
-            FROM verdicts
-            LEFT JOIN incident_members
-                ON verdicts.attempt_id = incident_members.attempt_id
-            """
-        )
+    def _fill(self, query: Query, into: str, values: Mapping[str, str | int]) -> None:
+        """Insert what a condition or rule gives, by the statement `into`."""
+        self._con.execute(into.format(statement=query.statement), dict(values))
 
     def _empty(self, name: str) -> None:
         columns = ", ".join(

@@ -33,32 +33,43 @@ EVENTS = _event_columns()
 """Columns of the view `events`: those that CONTRACT guarantees, then the rest."""
 
 
-def view(stamps: str | None = None, *, turned: bool) -> str:
+def view(
+    stamps: str | None = None,
+    *,
+    turned: bool,
+    even: bool = False,
+    aliased: bool = True,
+) -> str:
     """Give the body of the view `events`, over the other views of a case.
 
-    `stamps` replaces `STAMPS`; `turned`: a clock of the case was set back, so that the
-    lines must be looked at as well.
+    `stamps` replaces `STAMPS`. What is known to be simple costs a fraction: `turned`: a
+    clock of the case was set back, so that the lines must be looked at as well; `even`:
+    each clock is off by one constant; `aliased`: some id has another spelling.
     """
+    ts = _shifted("raw.ts_raw") if even else _corrected("raw.ts_raw", "stamps")
     special = {
-        "ts": "CASE WHEN stamps.offset_us IS NULL THEN raw.ts_raw"
-        f" ELSE {_corrected('raw.ts_raw', 'stamps')} END AS ts",
+        "ts": f"CASE WHEN stamps.offset_us IS NULL THEN raw.ts_raw ELSE {ts} END AS ts",
         "ts_error_us": "raw.ts_precision_us + stamps.error_us AS ts_error_us",
         "clock_id": "stamps.clock_id",
-        "request_id": "coalesce(aliases.request_id, raw.request_id) AS request_id",
+        "request_id": "coalesce(aliases.request_id, raw.request_id) AS request_id"
+        if aliased
+        else "raw.request_id",
         "raw_request_id": "coalesce(raw.raw_request_id, raw.request_id)"
         " AS raw_request_id",
     }
     items = ",\n    ".join(special.get(c.name, f"raw.{c.name}") for c in EVENTS)
+    segment = "" if even else _IN_SEGMENT + (_IN_LAP if turned else "")
     return f"""{stamps or STAMPS}
 SELECT
     {items}
 FROM events_raw AS raw
 LEFT JOIN stamps
     ON
-        raw.source_id = stamps.source_id
-        AND coalesce(raw.ts_raw, TIMESTAMP '-infinity') >= stamps.reads_from
-        AND coalesce(raw.ts_raw, TIMESTAMP '-infinity') < stamps.reads_to{_IN_LAP if turned else ""}
-LEFT JOIN aliases ON raw.request_id = aliases.alias"""
+        raw.source_id = stamps.source_id{segment}{_ALIASES if aliased else ""}"""
+
+
+def _shifted(reading: str) -> str:
+    return f"make_timestamp(epoch_us({reading}) - stamps.offset_us)"
 
 
 def _corrected(reading: str, clock: str) -> str:
@@ -71,6 +82,11 @@ def _corrected(reading: str, clock: str) -> str:
     )
 
 
+_ALIASES = """
+LEFT JOIN aliases ON raw.request_id = aliases.alias"""
+_IN_SEGMENT = """
+        AND coalesce(raw.ts_raw, TIMESTAMP '-infinity') >= stamps.reads_from
+        AND coalesce(raw.ts_raw, TIMESTAMP '-infinity') < stamps.reads_to"""
 _IN_LAP = """
         AND raw.line >= stamps.line_from
         AND raw.line < stamps.line_to"""
@@ -151,3 +167,8 @@ stamps AS (
     FROM begun
 )
 """
+
+EVEN = """SELECT
+    count(*) = count(DISTINCT source_id) AND coalesce(bool_and(drift_ppm = 0), TRUE)
+FROM settled"""
+"""Whether each source of `settled`, a table of `STAMPS`, has one constant offset."""

@@ -320,8 +320,13 @@ def settle_clocks(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
         f"CREATE OR REPLACE TEMP TABLE settled AS {corrected.STAMPS} FROM stamps"
     )
-    found = con.execute("SELECT count(*) > 0 FROM turns").fetchall()
-    body = corrected.view("WITH stamps AS (FROM settled)", turned=bool(found[0][0]))
+    asked = {
+        "turned": "SELECT count(*) > 0 FROM turns",
+        "even": corrected.EVEN,
+        "aliased": "SELECT count(*) > 0 FROM aliases",
+    }
+    shape = {name: con.execute(sql).fetchall()[0][0] for name, sql in asked.items()}
+    body = corrected.view("WITH stamps AS (FROM settled)", **shape)
     con.execute(f"CREATE OR REPLACE TEMP VIEW events AS {body}")
 
 

@@ -1,5 +1,6 @@
 """Brings what formats captured to the columns of an event: ids, numbers, text, attributes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -238,21 +239,33 @@ def undo_hex(
     for name in marked.columns:
         mask = marked.get_column(name)
         if mask.any():
-            values = [_unescaped(one) for one in some.get_column(name).filter(mask)]
+            values = _unescaped(some.get_column(name).filter(mask))
             column = fields.get_column(name).clone()
             mended.append(column.scatter(rows.filter(mask), values))
     return fields.with_columns(mended)
 
 
-def _unescaped(value: str) -> str:
-    head, *rest = value.split("\\x")
-    data = bytearray(head.encode())
-    for part in rest:
-        try:
-            data += bytes.fromhex(part[:2]) + part[2:].encode()
-        except ValueError:
-            data += b"\\x" + part.encode()
+def _unescaped(values: pl.Series) -> pl.Series:
+    """Undo escapes: those of ASCII at once, those of longer characters byte by byte."""
+    large = values.str.contains(r"\\x[89A-Fa-f][0-9A-Fa-f]")
+    plain = values.str.replace_many(_HEX_ASCII)
+    if not large.any():
+        return plain
+    decoded = [_from_bytes(value) for value in values.filter(large)]
+    return plain.scatter(large.arg_true(), decoded)
+
+
+def _from_bytes(value: str) -> str:
+    data = _HEX_BYTE.sub(lambda found: bytes.fromhex(found[1].decode()), value.encode())
     return data.decode("utf-8", "replace")
+
+
+_HEX_BYTE: Final = re.compile(rb"\\x([0-9A-Fa-f]{2})")
+_HEX_ASCII: Final[Mapping[str, str]] = {
+    f"\\x{spelling}": chr(code)
+    for code in range(128)
+    for spelling in (f"{code:02x}", f"{code:02X}")
+}
 
 
 # ---------------------------------------------------------------- attributes

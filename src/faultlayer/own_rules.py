@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,8 @@ import duckdb
 from faultlayer import assets, queries, reading_only, rule_cases, stated, wording
 from faultlayer.errors import DefinitionError, Location, SourceError
 from faultlayer.queries import Group, Query
-from faultlayer.rule_bench import Prepared, RuleCase
+from faultlayer.rule_bench import Bench
+from faultlayer.rule_records import RuleCase
 
 _ROLE: Final = re.compile(r"(?m)^--\s*(?:role|precedence)\s*:")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -175,27 +176,29 @@ def _words(header: Mapping[str, str]) -> Iterator[str]:
 
 
 def _proved(own: Own) -> Iterator[str]:
+    library = queries.library(assets.builtin("queries"))
+    bench = Bench(library.with_own(own.queries))
     for query in own.queries:
         rule = query.group == "rules"
         cases = own.cases.get(query.name if rule else f"conditions/{query.name}", [])
         yield from rule_cases.gaps(query, cases)
         first = RuleCase(query.name, query.path, 1, "none")
-        wrong = _runs(own, query, first)
+        wrong = _runs(bench, query, first)
         if wrong:
             yield wrong
             continue
         for case in cases:
-            yield from _checked(own, case, query)
+            yield from rule_cases.checked(case, query, bench)
     for subject, cases in own.cases.items():
         if subject.startswith("verdicts/"):
             for case in cases:
-                yield from _checked(own, case, None)
+                yield from rule_cases.checked(case, None, bench)
 
 
-def _runs(own: Own, query: Query, case: RuleCase) -> str:
+def _runs(bench: Bench, query: Query, case: RuleCase) -> str:
     """Say why a statement does not run, or that it returns other columns."""
     try:
-        prepared = Prepared(case, assets.builtin("queries"), own=own.queries)
+        prepared = bench.prepared(case)
         queries.check_columns(query, prepared.columns(query.statement))
     except duckdb.Error as error:
         found = _LINE.search(str(error))
@@ -205,11 +208,3 @@ def _runs(own: Own, query: Query, case: RuleCase) -> str:
         at = Location(query.path, query.line)
         return f"{at}: {error.message}"
     return ""
-
-
-def _checked(own: Own, case: RuleCase, query: Query | None) -> Sequence[str]:
-    try:
-        prepared = Prepared(case, assets.builtin("queries"), own=own.queries)
-    except DefinitionError as error:
-        return [str(error)]
-    return list(rule_cases.wrong(prepared, query))

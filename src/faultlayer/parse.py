@@ -123,7 +123,7 @@ def parse_source(
     events_path: Path,
     rejects_path: Path,
     *,
-    block_bytes: int = 12 << 20,
+    block_bytes: int = 16 << 20,
     tell: Callable[[int], None] | None = None,
 ) -> SourceResult:
     """Parse a source into two Parquet files and give its row of `sources`.

@@ -1,8 +1,9 @@
 """The SQL definitions: one file each, a header of `-- key: value` lines and a SELECT."""
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
@@ -99,6 +100,36 @@ class Query:
         return self.header["title"]
 
 
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The definitions that lead from events to verdicts, each group in build order."""
+
+    macros: tuple[Query, ...]
+    views: tuple[Query, ...]
+    conditions: tuple[Query, ...]
+    rules: tuple[Query, ...]
+    verdicts: tuple[Query, ...]
+
+    def with_own(self, own: Sequence[Query]) -> "Library":
+        """Put a user's conditions and rules behind those that are here."""
+        return replace(
+            self,
+            conditions=_among(self.conditions, own, "conditions"),
+            rules=_among(self.rules, own, "rules"),
+        )
+
+
+def library(root: Traversable) -> Library:
+    """Load the definitions below a folder; raises DefinitionError as `load` does."""
+    return Library(
+        macros=tuple(load(root, "macros")),
+        views=tuple(load(root, "views")),
+        conditions=tuple(load(root, "conditions")),
+        rules=tuple(load(root, "rules")),
+        verdicts=tuple(load(root, "verdicts")),
+    )
+
+
 def load(root: Traversable, group: Group) -> list[Query]:
     """Read all definitions of a group, in build order.
 
@@ -151,6 +182,7 @@ def _loaded(
     return sorted(found, key=lambda query: (query.order, query.path))
 
 
+@functools.cache
 def words(statement: str) -> frozenset[str]:
     """Give every word of a statement; the views that it reads are among them."""
     return frozenset(re.findall(r"\w+", statement))
@@ -233,11 +265,11 @@ def _is_key(key: str, group: Group) -> bool:
     return key in KEYS[group][0]
 
 
-def among(builtin: Sequence[Query], own: Iterable[Query]) -> list[Query]:
-    """Put a user's definitions of one group behind the built-in ones.
-
-    What one of them replaces is left out.
-    """
-    added = sorted(own, key=lambda query: (query.order, query.path))
-    gone = {query.header.get("replaces") for query in added}
-    return [*(query for query in builtin if query.name not in gone), *added]
+def _among(
+    builtin: Iterable[Query], own: Iterable[Query], group: Group
+) -> tuple[Query, ...]:
+    """Put a user's definitions of one group last; what they replace is left out."""
+    mine = [query for query in own if query.group == group]
+    gone = {query.header.get("replaces") for query in mine}
+    kept = (query for query in builtin if query.name not in gone)
+    return (*kept, *sorted(mine, key=lambda query: (query.order, query.path)))

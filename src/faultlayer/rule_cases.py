@@ -9,7 +9,8 @@ import duckdb
 from faultlayer import queries
 from faultlayer.errors import DefinitionError
 from faultlayer.queries import Query
-from faultlayer.rule_bench import Prepared, RuleCase
+from faultlayer.rule_bench import Bench, Prepared
+from faultlayer.rule_records import RuleCase
 
 _CASE_KEYS = {"name", "without", "with", "set", "untied", "fires", "finds", "verdicts"}
 
@@ -42,14 +43,15 @@ def problems(definitions: Traversable) -> Iterator[str]:
     """Say of every rule and condition what its cases or its contract lack."""
     cases = load(definitions)
     known = subjects(definitions)
+    bench = Bench(queries.library(definitions))
     yield from strays(cases, known)
     for subject, query in known.items():
         yield from gaps(query, cases.get(subject, []))
         for case in cases.get(subject, []):
-            yield from _checked(case, query, definitions)
+            yield from checked(case, query, bench)
     for subject in cases.keys() - known.keys():
         for case in cases[subject]:
-            yield from _checked(case, None, definitions)
+            yield from checked(case, None, bench)
 
 
 def subjects(definitions: Traversable) -> dict[str, Query]:
@@ -81,11 +83,10 @@ def strays(
                     yield f"{path}: belongs in {folder}"
 
 
-def _checked(
-    case: RuleCase, query: Query | None, definitions: Traversable
-) -> Iterator[str]:
+def checked(case: RuleCase, query: Query | None, bench: Bench) -> Iterator[str]:
+    """Say what a case gives that it should not, or why it gives nothing."""
     try:
-        prepared = Prepared(case, definitions)
+        prepared = bench.prepared(case)
     except DefinitionError as error:
         yield str(error)
     else:

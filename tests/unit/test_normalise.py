@@ -112,9 +112,15 @@ def test_attributes_are_json_whatever_they_hold() -> None:
 
 def test_hex_is_undone_as_bytes() -> None:
     """Bytes first and UTF-8 then; what is no hex stays."""
-    fields = pl.DataFrame({"a": [r"x\x22\xE4\xB8\xAD\xGG", "plain"], "n": [1, 2]})
-    found = normalise.undo_hex(pl.Series([r"\x22", "plain"]), fields)
-    assert found.get_column("a").to_list() == ['x"中\\xGG', "plain"]
+    logged = [r"x\x22\xE4\xB8\xAD\xGG", "plain", r"\x5Cx41\x\x7f\x0a\x2", r"\xE4\x22"]
+    fields = pl.DataFrame({"a": logged, "n": range(4)})
+    found = normalise.undo_hex(pl.Series(logged), fields)
+    assert found.get_column("a").to_list() == [
+        'x"中\\xGG',
+        "plain",
+        "\\x41\\x\x7f\n\\x2",
+        '\ufffd"',
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
--- title: One verdict for every failed attempt
+-- title: What every failed attempt is judged to be
 -- store: table
 WITH losers AS (
     SELECT
