@@ -35,3 +35,10 @@ def test_milliseconds(text: str, expected: float | None) -> None:
         expected,
         None,
     ]
+
+
+def test_a_number_without_a_unit() -> None:
+    """It is of the unit that is told, and what has one keeps it."""
+    frame = pl.DataFrame({"t": ["60.012", "12ms", "1m", "-", None]})
+    found = frame.select(durations.milliseconds(pl.col("t"), 1000)).to_series()
+    assert found.to_list() == [60_012.0, 12.0, 60_000.0, None, None]

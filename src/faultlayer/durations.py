@@ -6,7 +6,7 @@ import polars as pl
 
 _SPELLING: Final = (
     r"^(?:(?P<hours>\d+)h)?(?:(?P<minutes>\d+)m)?"
-    r"(?:(?P<number>\d+(?:\.\d+)?)(?P<unit>s|ms|[µμu]s|ns))?$"
+    r"(?:(?P<number>\d+(?:\.\d+)?)(?P<unit>s|ms|[µμu]s|ns)?)?$"
 )
 _UNITS: Final = {
     "s": 1000.0,
@@ -18,8 +18,11 @@ _UNITS: Final = {
 }
 
 
-def milliseconds(text: pl.Expr) -> pl.Expr:
-    """Give a duration of Go or Rust in ms, null for what is none."""
+def milliseconds(text: pl.Expr, bare: float | None = None) -> pl.Expr:
+    """Give a duration of Go or Rust in ms, null for what is none.
+
+    `bare`: the ms of a number without a unit, None: it is no duration.
+    """
     parts = text.str.strip_chars().str.extract_groups(_SPELLING).struct
 
     def number(name: str) -> pl.Expr:
@@ -28,6 +31,8 @@ def milliseconds(text: pl.Expr) -> pl.Expr:
     unit = parts.field("unit").replace_strict(
         _UNITS, default=None, return_dtype=pl.Float64
     )
+    if bare is not None:
+        unit = unit.fill_null(bare)
     named = (number("hours") * 3_600_000, number("minutes") * 60_000)
     all_parts = [*named, number("number") * unit]
     some = pl.any_horizontal(one.is_not_null() for one in all_parts)

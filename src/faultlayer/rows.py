@@ -259,7 +259,7 @@ def _value(field: Field, fields: pl.DataFrame) -> pl.Expr | None:
     if field.values:
         value = value.replace_strict(dict(field.values), default=value)
     if field.kind == "duration":
-        value = durations.milliseconds(value)
+        value = durations.milliseconds(value, field.bare_ms)
     return value
 
 
@@ -297,7 +297,7 @@ def _columns(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
         ):
             exprs[column] = value
         else:
-            exprs[column] = normalise.number(value, TYPES[column], field.scale)
+            exprs[column] = normalise.number(value, TYPES[column], field.factor)
     level = _value(format_.fields.get("level", Field(("level",))), fields)
     if level is not None:
         exprs["severity"] = normalise.severity(level)

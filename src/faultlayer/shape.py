@@ -22,6 +22,16 @@ class Field:
     along: bool = False  # of a reason: only where another field says something
     chars: int = 0  # of the value only the first, 0: all
 
+    @property
+    def factor(self) -> float:
+        """Give what a number is multiplied by."""
+        return 1.0 if self.kind == "duration" else self.scale
+
+    @property
+    def bare_ms(self) -> float | None:
+        """Give the ms of a duration without a unit, None where it is none."""
+        return None if self.scale == 1 else self.scale
+
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
