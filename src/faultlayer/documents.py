@@ -280,7 +280,8 @@ class _Walk:
         text = self._text
         if text[at] == "{" and any(one[: len(steps)] == steps for one in self._lists):
             return self._object(at, steps)
-        if text[at] not in "{[":
+        # A text is a record only as an item of a list.
+        if text[at] not in "{[" and not (text[at] == '"' and steps[-1:] == ("",)):
             raise json.JSONDecodeError("no record", text, at)
         return _DECODER.raw_decode(text, at)[1]
 
@@ -333,22 +334,29 @@ class _Walk:
 def _is_table_of_lines(head: bytes) -> bool:
     """Tell whether a header names a stamp and a line, as exports of log views do."""
     first = head.removeprefix(_BOM.encode("latin-1")).partition(b"\n")[0]
-    names = {name.lower().partition(" [")[0] for name in _cells(first)}
+    cells = _cells(first, _delimiter(first))
+    names = {name.lower().partition(" [")[0] for name in cells}
     return bool(names & _LINE_NAMES) and bool(names & _TIME_NAMES)
 
 
-def _cells(line: bytes) -> list[str]:
+def _delimiter(header: bytes) -> str:
+    """Give what stands between the names of a header, most often."""
+    return max(",;\t", key=lambda mark: header.count(mark.encode()))
+
+
+def _cells(line: bytes, delimiter: str) -> list[str]:
     text = line.decode("utf-8", "replace")
-    return next(csv.reader(io.StringIO(text, newline="")), [])
+    return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
 
 
 def _csv_rows(data: bytes) -> Iterator[_Piece]:
     """Give the rows below the header, each with its cells by name."""
     names: list[str] = []
+    delimiter = _delimiter(data.partition(b"\n")[0])
     for row in _ROW.finditer(data):
         if row.end() == row.start():
             break
-        cells = _cells(row.group().removeprefix(_BOM.encode("latin-1")))
+        cells = _cells(row.group().removeprefix(_BOM.encode("latin-1")), delimiter)
         if not names:
             names = [name.partition(" [")[0] for name in cells]
             start = 0

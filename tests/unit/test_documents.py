@@ -196,3 +196,15 @@ def test_what_an_editor_made_of_quotes_and_line_ends() -> None:
     ]
     assert list(documents.of("\u201ca\u201d\nb\nc\nd\ne\n".encode(), LISTS)) == []
     assert list(documents.of(b"0%\r5%\r9%\rdone\n", LISTS)) == []
+
+
+def test_lists_of_texts_and_tables_of_semicolons() -> None:
+    """A list may hold the lines themselves, a table what a spreadsheet puts between."""
+    assert texts(b'{"pod": 1, "events": ["a \\"b\\"", "c"]}') == [
+        (1, 0, '{"of":{"pod": 1},"item":"a \\"b\\""}'),
+        (1, 1, '{"of":{"pod": 1},"item":"c"}'),
+    ]
+    for mark in (b";", b"\t", b","):
+        data = b'time%bmessage\n1%b"a%bb"\n' % (mark, mark, mark)
+        [row] = texts(data)
+        assert json.loads(row[2])["message"] == f"a{mark.decode()}b"
