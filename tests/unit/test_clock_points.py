@@ -77,3 +77,22 @@ def test_a_grid_is_found_whatever_the_constant(step: float, grid: float) -> None
     random = np.random.default_rng(3)
     value = (random.integers(-500, 500, 200) * step + 2e3).astype(np.float64)
     assert Bounds(np.arange(200.0), value).gridded().grid == grid
+
+
+def test_between_wide_intervals_the_line_keeps_to_the_sharp_edge() -> None:
+    """An engine that tells only of the end: its start is seconds before that, and varies."""
+    ppm, off = 20e-6, []
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        begin = np.sort(random.random(35_000)) * 86_400e6
+        end = begin + 50e3 + random.lognormal(np.log(4e6), 1.1, 35_000)
+        order = np.argsort(end)
+        begin, end = begin[order], end[order]
+        stamp = np.floor((START + end + 2.6e6 + ppm * end) / SECOND) * SECOND
+        upper = stamp + SECOND - (START + begin)
+        lower = stamp - (START + end + random.exponential(2e3, 35_000))
+        (one,) = segments(Bounds(START + end, upper), Bounds(START + end, lower))
+        for since in (0.0, 86_400e6):
+            ahead = one.offset + one.slope * (START + since - (one.anchor or 0.0))
+            off.append(ahead - 2.6e6 - ppm * since)
+    assert np.sqrt(np.mean(np.square(off))) < 20e3

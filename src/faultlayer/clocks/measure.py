@@ -31,6 +31,9 @@ WANDER = 2e-6
 
 _HALVINGS = 40
 
+#: Ways from one slope to another that are tried, the longest first.
+_PARTS = np.linspace(0.95, 0, 20)
+
 
 def measured(
     upper: Bounds,
@@ -107,9 +110,37 @@ def _steady(found: Buckets, base: Line) -> Line | None:
 
 
 def _turned(found: Buckets, base: Line) -> Line | None:
-    """Give the line with the widest margin to the intervals about another one."""
+    """Give a line through all intervals about another one.
+
+    Its slope is as near as can be to that of their points, which keep to the sharper
+    edge: between wide intervals most lines pass.
+    """
     line, margin = through(found, slice(None), UNSURE)
-    return base.plus(line) if margin > 0 and len(found) > 1 else None
+    if margin <= 0 or len(found) < 2:  # noqa: PLR2004
+        return None
+    good, bad = line.slope, _slope(found)
+    best = line
+    for slope in [bad, *(good + (bad - good) * part for part in _PARTS)]:
+        moved = slope * (found.centre - line.anchor)
+        floor, ceiling = (found.low - moved).max(), (found.high - moved).min()
+        if floor <= ceiling:
+            offset = float(np.median(found.point - moved))
+            offset = min(max(offset, float(floor)), float(ceiling))
+            best = Line(line.anchor, offset, slope)
+            break
+    return base.plus(best)
+
+
+def _slope(found: Buckets) -> float:
+    """Give the slope of the points of intervals: the middle of what pairs of them show.
+
+    Of pairs that are at least half of the whole time apart; a few odd ones move none.
+    """
+    half = np.searchsorted(found.centre, (found.centre[0] + found.centre[-1]) / 2)
+    first, last = np.arange(half)[:, None], np.arange(half, len(found))[None, :]
+    apart = found.centre[last] - found.centre[first]
+    far = apart >= np.ptp(found.centre) / 2
+    return float(np.median(((found.point[last] - found.point[first]) / apart)[far]))
 
 
 def _straight(upper: Bounds, lower: Bounds, line: Line) -> Line:
