@@ -20,7 +20,7 @@ _WIDE: Final = 78  # characters of an attribute that is shown
 _SAMPLES: Final = 3  # lines of the log that become samples of one pattern
 _TRIES: Final = 40  # lines that are looked at for them
 _LONGEST: Final = 1200  # characters of a sample
-_ROUNDS: Final = 4
+_ROUNDS: Final = 8  # each finds some of the formats that take a sample too
 _TAKEN: Final = re.compile(
     r"^(?P<one>[\w:.-]+) takes this sample too|samples of (?P<more>.*?)(?: and \d+ further.*)?$"
 )

@@ -43,17 +43,19 @@ STAMPS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 _LEVELS: Final = "TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|ERR|CRITICAL|CRIT|FATAL|ALERT|EMERG|PANIC"
 _UUID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _ID: Final = rf"(?:{_UUID}|[0-9a-zA-Z]{{16,64}})"
+_METHOD: Final = r"(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS)"
 # Name, what tells it in a line, and the regex that is written for it.
 _KINDS: Final = (
     ("level", rf"(?:{_LEVELS}|{_LEVELS.lower()})(?![\w.])", r"[A-Za-z]+"),
     (
         "request",
-        r"(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS) \S+ HTTP/[\d.]+",
-        r"[A-Z]+ \S+ HTTP/[\d.]+",
+        rf'{_METHOD} (?:\S+ HTTP/[\d.]+|/[^\s";|,]*)',
+        r'[A-Z]+ [^\s";|,]+(?: HTTP/[\d.]+)?',
     ),
     ("client", r"\d{1,3}(?:\.\d{1,3}){3}(?![\w.])", r"[\d.]+"),
     ("source", r"[\w./-]+\.(?:py|go|rs|java|cc|cpp|c|js|ts):\d+", r"[\w./-]+:\d+"),
     ("request_id", rf"(?=\w*\d){_ID}(?![\w-])", r"[\w-]+"),
+    ("duration_ms", r"\d+(?:\.\d+)?(?= ?ms(?!\w))", r"\d+(?:\.\d+)?"),
     ("number", r"-?\d+(?:\.\d+)?(?![\w.:-])", r"-?\d+(?:\.\d+)?"),
     (
         "logger",
@@ -62,6 +64,12 @@ _KINDS: Final = (
     ),
 )
 _TEXT: Final = r"[^\w\s]+|\s+"
+# Where the exchange stands in a line: words before it are values, those behind it text.
+_EXCHANGE: Final = re.compile(rf"(?<!\w){_METHOD} /")
+_WORD: Final = re.compile(r"[\w.@-]*\w")
+_BETWEEN: Final = (";", "|", "\t")
+_COLUMNS: Final = 4  # of these in a line make it a row
+_STATUSES: Final = re.compile(r"20[0-9]|30[1-8]|40[0-9]|413|42[29]|499|50[0-4]")
 _PAIR: Final = re.compile(r"\b[A-Za-z_][\w.-]*=\S")
 _CONTINUES: Final = re.compile(r"\s|Traceback|Caused by|\}|\)|\.\.\. \d+ more")
 
@@ -122,15 +130,27 @@ def _parts(line: str) -> list[_Part]:
     parts: list[_Part] = []
     seen: Counter[str] = Counter()
     at = 0
+    exchange = _EXCHANGE.search(line)
+    between = next((one for one in _BETWEEN if line.count(one) >= _COLUMNS), "")
     while at < len(line) and sum(seen.values()) < _LONGEST:
         if _PAIR.match(line, at):
             break
         part = _value(line, at, seen)
+        if part is None and between and line[at] != between:
+            part = _cell(line, at, between, seen)
         if part is None:
-            text = re.compile(_TEXT).match(line, at)
-            if text is None:
+            mark = re.escape(between) if between and line[at] == between else _TEXT
+            text = re.compile(mark).match(line, at)
+            word = _WORD.match(line, at) if exchange and text is None else None
+            if text is None and word is None:
                 break
-            part = _Part("", text.group(), "")
+            if word is not None and exchange and at < exchange.start():
+                name = f"word_{seen['word'] + 1}"
+                part = _Part(name, word.group(), r"[\w.@-]+")
+                seen["word"] += 1
+            else:
+                found = text or word
+                part = _Part("", found.group() if found else "", "")
         else:
             seen[re.sub(r"_\d+$", "", part.name)] += 1
         parts.append(part)
@@ -140,6 +160,17 @@ def _parts(line: str) -> list[_Part]:
         name = "rest" if seen["request"] else "message"
         parts.append(_Part(name, line[at:], ".*"))
     return parts
+
+
+def _cell(line: str, at: int, between: str, seen: Counter[str]) -> _Part | None:
+    """Give what stands up to the next of the marks that part a row, if it has one."""
+    end = line.find(between, at)
+    text = line[at : end if end >= 0 else len(line)]
+    if not text.strip() or (at and line[at - 1] != between):
+        return None
+    shape = "[^" + re.escape(between) + "]*"
+    name = "path" if text.startswith("/") and not seen["path"] else ""
+    return _Part(name or f"field_{seen['field'] + 1}", text, shape)
 
 
 def _value(line: str, at: int, seen: Counter[str]) -> _Part | None:
@@ -181,10 +212,12 @@ def _of_shape(number: int, lines: Sequence[Sequence[_Part]]) -> Guess | None:
     parts: list[str] = []
     time = ""
     spelt: tuple[str, ...] = ()
+    status = _status(lines)
     for column in zip(*lines, strict=True):
         one = column[0]
         if one.name:
-            parts.append(f"(?P<{one.name}>{one.regex})")
+            name = "status" if one.name == status else one.name
+            parts.append(f"(?P<{name}>{one.regex})")
             if one.spelt and not time:
                 time, spelt = one.name, one.spelt
             continue
@@ -197,7 +230,8 @@ def _of_shape(number: int, lines: Sequence[Sequence[_Part]]) -> Guess | None:
     names = {part.name for part in lines[0] if part.name}
     if names <= {"message"}:
         return None
-    fields = {"message": "request"} if "request" in names else {}
+    said = next((name for name in ("request", "path") if name in names), "")
+    fields = {"message": said} if said else {}
     return Guess(
         name=("record", "second", "third", "fourth")[number],
         count=len(lines),
@@ -209,6 +243,19 @@ def _of_shape(number: int, lines: Sequence[Sequence[_Part]]) -> Guess | None:
         if any(_PAIR.search(one[-1].text) for one in lines[:200])
         else "",
     )
+
+
+def _status(lines: Sequence[Sequence[_Part]]) -> str:
+    """Give the number that is a status in all lines, and not the same in all."""
+    for column in zip(*lines, strict=True):
+        values = {part.text for part in column}
+        name: str = column[0].name
+        if name == "status":
+            return ""
+        varies = name.startswith("number_") and len(values) > 1
+        if varies and all(map(_STATUSES.fullmatch, values)):
+            return name
+    return ""
 
 
 # ---------------------------------------------------------------- JSON

@@ -41,6 +41,22 @@ def test_an_exchange_is_guessed_from_lines() -> None:
     assert one.fields == {"message": "request"}
 
 
+def test_an_exchange_among_words_is_guessed() -> None:
+    """Words before it are values, those behind it text; a status varies."""
+    line = (
+        "2026-11-30T05:22:41Z edge gw-{n}: POST /v1/chat -> {s} in {n}ms (0a{n:015d})"
+    )
+    [one] = guess.guess([line.format(n=n, s=(200, 504)[n % 2]) for n in range(9)])
+    names = re.findall(r"\?P<(\w+)>", "".join(one.parts))
+    assert names[:4] == ["ts", "word_1", "logger", "request"]
+    assert names[4:] == ["status", "duration_ms", "request_id"]
+    row = "1796016161.250;{s};0.{n};u-{n};r-000{n}x;/v1/chat"
+    [one] = guess.guess([row.format(n=n, s=(200, 504)[n % 2]) for n in range(9)])
+    names = re.findall(r"\?P<(\w+)>", "".join(one.parts))
+    assert names == ["ts", "status", "number_2", "field_1", "field_2", "path"]
+    assert one.fields == {"message": "path"}
+
+
 def test_keys_of_objects_are_guessed() -> None:
     """Those that are always there, the stamp, and names that columns have elsewhere."""
     objects = [
