@@ -15,6 +15,7 @@ TIME_LOCAL: Final = "%d/%b/%Y:%H:%M:%S %z"
 _FREE: Final = re.compile(r"\(\?P<(\w+)>\.\*\)")
 # What is behind it decides whether these match, unless a letter must follow.
 _LOOKS_AHEAD: Final = re.compile(r"\$|\\[BzZ]|\\b(?!\w(?![?*{|]))|\(\?[^P:]")
+_SET: Final = re.compile(r"(?<!\\)\[\^?\]?(?:[^\]\\]|\\.)*\]")
 _MANY: Final = 256
 
 
@@ -102,7 +103,9 @@ def _head(regex: str) -> tuple[str, str]:
     """
     *before, last = pieces(regex)
     head, free = "".join(before), _FREE.fullmatch(last)
-    if free is None or "?P<" not in head or _LOOKS_AHEAD.search(head):
+    if free is None or "?P<" not in head:
+        return "", ""
+    if _LOOKS_AHEAD.search(_SET.sub("", head)):
         return "", ""
     if re.fullmatch(head, ""):
         return "", ""
