@@ -65,4 +65,6 @@ SELECT
     NULL AS upstream_header_ms,
     NULL AS upstream_hops
 FROM orphans
-INNER JOIN lives AS life ON orphans.request_id = life.request_id
+INNER JOIN (
+    FROM lives SEMI JOIN orphans ON lives.request_id = orphans.request_id
+) AS life ON orphans.request_id = life.request_id
