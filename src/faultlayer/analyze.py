@@ -32,8 +32,11 @@ from faultlayer.stated import Stated
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Memory for the SQL stages; what does not fit spills into the case folder.
+#: Memory for the SQL stages; what does not fit spills into the case folder. The logs of
+#: several layers are joined by request, and spilled joins take half as long again; by
+#: then reading has needed more than that already.
 MEMORY = "192MB"
+JOINED = "320MB"
 
 
 class Progress(Protocol):
@@ -100,7 +103,7 @@ def analyze(
         copies.settle(results, sources, writer.events_path, writer.rejects_path)
         _write_sources(writer, results)
         con = database.connect(
-            memory_limit=options.memory or MEMORY,
+            memory_limit=options.memory or _memory(results),
             # Of these queries more threads make more CPU time, and few of them faster.
             threads=max(1, workers // 2),
             temp_dir=writer.spill,
@@ -140,6 +143,12 @@ def analyze(
             },
             files={s.source_id: s.archive or s.file for s in sources if s.file},
         )
+
+
+def _memory(results: Sequence[SourceResult]) -> str:
+    """Say how much memory the SQL stages have when the user does not."""
+    layers = {result.layer for result in results if result.events}
+    return JOINED if len(layers) > 1 else MEMORY
 
 
 def _layers(stated: Stated | None) -> dict[str, list[str]]:

@@ -44,6 +44,7 @@ _MESSAGE_BYTES: Final = 4096
 _HEAD_CHARS: Final = 3072  # kept of a longer message
 _TAIL_CHARS: Final = 1024
 _YEAR: Final = 2000
+_FEW: Final = 8
 _NO_LINES: Final = pl.DataFrame(schema=SCHEMA)
 _NO_EVENTS: Final = pl.DataFrame()
 # Folders that say which layer a log is of, not which engine.
@@ -257,13 +258,12 @@ class Run:
         unnamed = events.get_column("kind").is_null()
         if self._signatures is not None and unnamed.any():
             at = unnamed.arg_true()
-            part = events[at] if len(at) < len(events) else events
-            named = signatures.name_kinds(part, self._signatures)
-            named = _canonical(named, self._definitions)
-            if len(part) == len(events):
-                events = named
-            else:
-                events = rows.replaced(events, at, named.select(events.columns))
+            # Of many, taking them out and putting them back costs more than it spares.
+            few = _FEW * len(at) < len(events)
+            asked = events[at] if few else events
+            named = signatures.name_kinds(asked, self._signatures)
+            named = _canonical(named, self._definitions, None if few else unnamed)
+            events = rows.replaced(events, at, named) if few else named
         if self._signatures is not None and rows.REASON in events.columns:
             events = reasons.name(events, self._signatures)
         events = self._with_engine(events)
@@ -357,13 +357,20 @@ def _shortened(text: pl.Series, long: pl.Series) -> pl.Series:
     return text.clone().scatter(long, short)
 
 
-def _canonical(named: pl.DataFrame, definitions: Definitions) -> pl.DataFrame:
-    """Bring ids that signatures captured to the canonical spelling."""
+def _canonical(
+    named: pl.DataFrame, definitions: Definitions, asked: pl.Series | None
+) -> pl.DataFrame:
+    """Bring ids that signatures captured to the canonical spelling.
+
+    `asked` are the rows that signatures were tried on, None for all.
+    """
     engines = [one.name for one in definitions.formats if one.engine_ids]
     fresh = named.select(
         pl.col("request_id").is_null()
         & (pl.col("raw_request_id").is_not_null() | pl.col("id_parts").is_not_null())
     ).to_series()
+    if asked is not None:
+        fresh &= asked
     if not fresh.any():
         return named
     parts = []

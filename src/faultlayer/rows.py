@@ -370,18 +370,18 @@ def in_order(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def replaced(table: pl.DataFrame, at: pl.Series, by: pl.DataFrame) -> pl.DataFrame:
-    """Put rows in the places of others; `at` ascends."""
+    """Put rows in the places of others, with what columns they have; `at` ascends."""
     if len(at) > _FEW_ROWS:
         kept = pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
         kept = kept.clone().scatter(at, False)
-        return pl.concat([table.filter(kept), by]).sort("line")
+        return pl.concat([table.filter(kept), by], how="diagonal").sort("line")
     pieces = []
     start = 0
     # Slices share the memory of the table: all other rows are not touched.
     for number, place in enumerate(at.to_list()):
         pieces += [table.slice(start, place - start), by.slice(number, 1)]
         start = place + 1
-    return pl.concat([*pieces, table.slice(start)])
+    return pl.concat([*pieces, table.slice(start)], how="diagonal")
 
 
 def _inserted(many: pl.DataFrame, few: pl.DataFrame) -> pl.DataFrame:

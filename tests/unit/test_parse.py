@@ -58,6 +58,19 @@ def test_processes_that_write_in_turns_are_told_apart(tmp_path: Path) -> None:
     assert (result.format, result.layer, result.zoned) == ("vllm", "model", False)
 
 
+@pytest.mark.parametrize(("many", "beside"), [(1, 0), (1, 1), (1, 99), (70, 700)])
+def test_what_a_message_tells_is_kept_whatever_stands_beside_it(
+    tmp_path: Path, many: int, beside: int
+) -> None:
+    """Also where the format names the other records, and has no column for it."""
+    access = 'INFO:     10.0.0.1:1 - "POST /v1/chat/completions HTTP/1.1" 200 OK\n'
+    told = "INFO:root: Successfully loaded model deepseek-v2-7b\n"
+    events, _, _ = run(tmp_path, access * beside + told * many + VLLM)
+    found = events.drop_nulls("model").select("line", "kind", "model").rows()
+    lines = range(beside + 1, beside + many + 1)
+    assert found == [(line, "engine_ready", "deepseek-v2-7b") for line in lines]
+
+
 def test_a_record_without_a_stamp_borrows_one(tmp_path: Path) -> None:
     """That of the record before; its precision is the distance to the next one."""
     text = (
