@@ -1,6 +1,7 @@
 """Runs in processes of their own: start-up time, signals, pipes, full disks."""
 
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -167,7 +168,12 @@ def test_a_full_output_is_told(case: Path) -> None:
 
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     """A file limit stands in for it: the old state stays, the message is clear."""
-    (tmp_path / "access.log").write_text(LOG * 20_000)
+    # Ids of their own, or the file would be small enough to be written.
+    digits = random.Random(5)
+    lines = (
+        LOG.replace("26fb6a74", f"{digits.getrandbits(32):08x}") for _ in range(9000)
+    )
+    (tmp_path / "access.log").write_text("".join(lines))
     script = f'ulimit -f 64; exec "{sys.executable}" -m faultlayer analyze access.log'
     ended = subprocess.run(
         ["/bin/bash", "-c", script],
