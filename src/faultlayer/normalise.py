@@ -294,20 +294,27 @@ def attributes(
 
 
 def _objects(frame: pl.DataFrame, raw: Sequence[str]) -> pl.Series:
+    quote = pl.lit('"')
     parts: list[pl.Expr] = []
+    always = False
     for name in sorted(frame.columns):
         value = pl.col(name).cast(pl.String)
-        text = pl.concat_str(pl.lit('"'), escaped(value), pl.lit('"'))
+        text = [quote, escaped(value), quote]
         if name in raw:
             # Where the value is a text, its quotes are gone.
-            value = pl.when(value.str.contains(_JSON)).then(value).otherwise(text)
-        elif frame.schema[name] == pl.String:
-            value = text
-        parts.append(pl.concat_str(pl.lit(f"{json_text(name)}:"), value))
-    joined = pl.concat_str(parts, separator=",", ignore_nulls=True)
-    return frame.select(
-        pl.when(joined != "").then(pl.concat_str(pl.lit("{"), joined, pl.lit("}")))
-    ).to_series()
+            whole = pl.when(value.str.contains(_JSON)).then(value)
+            text = [whole.otherwise(pl.concat_str(text))]
+        elif frame.schema[name] != pl.String:
+            text = [value]
+        member = [pl.lit(f",{json_text(name)}:"), *text]
+        full = not frame.get_column(name).null_count()
+        # What is always there needs no text of its own that may be left out.
+        parts += member if full else [pl.concat_str(member)]
+        always |= full
+    joined = pl.concat_str(parts, ignore_nulls=True)
+    shown = pl.concat_str(pl.lit("{"), joined.str.slice(1), pl.lit("}"))
+    some = shown if always else pl.when(joined != "").then(shown)
+    return frame.select(some).to_series()
 
 
 def json_text(value: str) -> str:
