@@ -17,6 +17,11 @@ from faultlayer.wrappers import Wrapper
 #: Wrappers within one another; more is an accident.
 DEPTH: Final = 6
 _MOST: Final = 0.5  # share of lines that a wrapper has to be around
+_EVERY: Final = 0.85  # of one that is around every line, but for somebody's words
+# Of lines that are read in another way: how many more are known, or fewer are not.
+_MORE: Final = 1.5
+_SAME: Final = 0.95
+_LESS: Final = 0.7
 _FIRST: Final = 20  # lines by which a wrapper is passed over
 _SAMPLE: Final = 400
 _STREAMS: Final = 24  # streams that are looked at; all others are like these
@@ -56,7 +61,9 @@ class Around:
         ]
         for document in documents.of(head, lists):
             records = documents.rows(head, document, whole=False)
-            if document.kind in documents.DOUBTFUL and not self._helps(head, records):
+            if document.kind in documents.DOUBTFUL and not self._helps(
+                head, document, records
+            ):
                 continue
             if not document.lists and document.kind != documents.CSV:
                 return document, records
@@ -69,52 +76,72 @@ class Around:
                 return document, records
         return None
 
-    def _helps(self, head: bytes, records: pl.DataFrame) -> bool:
-        """Tell whether lines are known when they are read so, and were not before."""
-        if not len(records):
-            return False
-        lines = pl.Series(head.decode("utf-8", "replace").split("\n")[:-1] or [""])
-        before, after = lines.head(_SAMPLE), records.get_column("text").head(_SAMPLE)
+    def _helps(self, head: bytes, document: Document, records: pl.DataFrame) -> bool:
+        """Tell whether more lines are known when they are read so than as they are."""
+        lines = pl.Series(head.decode("utf-8", "replace").split("\n"), dtype=pl.String)
+        both = [lines, records.get_column("text")]
+        both = [text.filter(text.str.strip_chars() != "") for text in both]
         empty = logical_lines.untold(records.clear())
-        known = [self._known(one, empty) / len(one) for one in (before, after)]
-        return known[1] > _MOST and known[1] > known[0] + _MOST * (1 - known[0])
+        before, after = (self._known(text, empty) for text in both)
+        if not after:
+            return False
+        if document.kind != documents.WRAPPED:
+            return after > _MORE * before
+        # The beginnings of lines are known by themselves; what is joined is their rest.
+        left, still = (
+            len(text) - known for text, known in zip(both, (before, after), strict=True)
+        )
+        return after >= _SAME * before and still < _LESS * left
 
     def _find(
-        self, rows: pl.DataFrame, depth: int, *, weigh: bool
+        self, rows: pl.DataFrame, depth: int, *, weigh: bool, bare: bool = True
     ) -> tuple[Peel | None, float]:
-        """Give what is around rows and, if wanted, how many of them are then known."""
+        """Give what is around rows and, if wanted, how many of them are then known.
+
+        `bare`: nothing but what somebody put around every line was found around them.
+        """
         text = rows.get_column("text")
         text = text.filter(text.str.strip_chars() != "")
         best: Peel | None = None
         most = -1.0
-        for wrapper in self._candidates(text) if depth <= DEPTH else ():
+        for wrapper in self._candidates(text, bare=bare) if depth <= DEPTH else ():
             if most < 0 and not wrapper.sure:
                 most = self._known(text, rows.clear())
             weighed = weigh or not wrapper.sure
-            around, known = self._with(wrapper, rows, depth, weigh=weighed)
+            inner = bare and wrapper.every
+            around, known = self._with(wrapper, rows, depth, weigh=weighed, bare=inner)
             if wrapper.sure:
                 return around, known
-            if known > most:
+            if known > (_MORE if wrapper.every else 1) * most:
                 best, most = around, known
         if most < 0 and weigh:
             most = self._known(text, rows)
         return best, most
 
-    def _candidates(self, text: pl.Series) -> Iterator[Wrapper]:
+    def _candidates(self, text: pl.Series, *, bare: bool) -> Iterator[Wrapper]:
         first = text.head(_FIRST).str.replace_all(ANSI, "").to_list()
         some = text.head(_SAMPLE)
         for wrapper in self._wrappers:
+            if wrapper.every and not bare:
+                continue
             if wrapper.plan is None:
                 keys = [_last(path) for path in wrapper.json["text"]]
                 if not any(key in line for line in first for key in keys):
                     continue
             elif not any(map(wrapper.plan.may_take, first)):
                 continue
-            if len(peel(some, wrapper)) > _MOST * len(some):
+            most = _EVERY if wrapper.every else _MOST
+            if len(peel(some, wrapper)) > most * len(some):
                 yield wrapper
 
     def _with(
-        self, wrapper: Wrapper, rows: pl.DataFrame, depth: int, *, weigh: bool
+        self,
+        wrapper: Wrapper,
+        rows: pl.DataFrame,
+        depth: int,
+        *,
+        weigh: bool,
+        bare: bool,
     ) -> tuple[Peel, float]:
         """Give a wrapper with what is inside it, and how many lines are known then."""
         inner = unwrap.inside(rows, wrapper)
@@ -124,7 +151,7 @@ class Around:
         largest = inner.group_by("stream").len().sort(*order).head(_STREAMS)
         for stream in largest.get_column("stream"):
             part = inner.filter(pl.col("stream") == stream)
-            inside[stream], count = self._find(part, depth + 1, weigh=weigh)
+            inside[stream], count = self._find(part, depth + 1, weigh=weigh, bare=bare)
             known += count
         known *= len(inner) / max(1, int(largest.get_column("len").sum()))
         if not any(inside.values()):

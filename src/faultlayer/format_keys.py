@@ -195,6 +195,7 @@ WRAPPER: Final = (
     Key("finer", "flag", "Its stamp is the moment of writing."),
     Key("sure", "flag", "No program writes such lines itself."),
     Key("carry", "flag", "A line without it goes on with the one before."),
+    Key("every", "flag", "It is around nearly every line, or none."),
     Key("octal", "flag", "Control characters are written as #012."),
     Key("arrows", "flag", "Values are written as key=>value."),
     Key("find", "parts", "Regexes by the part that they find in fields."),

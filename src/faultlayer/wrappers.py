@@ -26,9 +26,9 @@ class Wrapper:
     `json` has for each part the paths where it may stand, the first that is there
     counts. `finer`: its stamp is the moment of writing, so that it may refine one of
     1 s. `sure`: no program writes such lines itself. `carry`: a line that it is not
-    around goes on with the one before. `find`: regexes by the part that they find in
-    `fields`. `lists`: where in a JSON document the
-    lines stand.
+    around goes on with the one before. `every`: it is around nearly every line, or none.
+    `find`: regexes by the part that they find in `fields`. `lists`: where in a JSON
+    document the lines stand.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Wrapper:
     finer: bool
     sure: bool
     carry: bool
+    every: bool
     octal: bool
     arrows: bool
     find: Mapping[str, tuple[str, ...]]
@@ -120,6 +121,7 @@ def read(reader: Reader) -> Wrapper | None:
         finer=reader.flag_of(head, "finer"),
         sure=reader.flag_of(head, "sure"),
         carry=reader.flag_of(head, "carry"),
+        every=reader.flag_of(head, "every"),
         octal=reader.flag_of(head, "octal"),
         arrows=reader.flag_of(head, "arrows"),
         find={part: reader.texts_of(find, part) for part in find},

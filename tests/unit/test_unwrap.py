@@ -318,6 +318,15 @@ def test_a_program_that_stamps_its_lines_is_not_unwrapped(tmp_path: Path) -> Non
     assert (result.wrapper, result.format) == (None, "kernel")
 
 
+def test_a_log_of_tracebacks_is_not_indented(tmp_path: Path) -> None:
+    """What most lines begin with is around all of them, or around none."""
+    frames = [f'  File "x.py", line {at}, in f' for at in range(30)]
+    lines = [*HARNESS[:3], *frames, "KeyError: 1", *HARNESS[-1:]]
+    events, _, result = run(tmp_path, "\n".join(lines * 3) + "\n")
+    assert (result.wrapper, result.format) == (None, "harness_app")
+    assert events.get_column("lines").to_list() == [1, 33, 1] * 3
+
+
 @pytest.mark.parametrize("ways", [("journald",), ("filebeat", "docker"), ("syslog",)])
 def test_blocks_change_nothing(tmp_path: Path, ways: tuple[str, ...]) -> None:
     """The same records come out wherever the file is cut."""

@@ -1,6 +1,7 @@
 """Ways in which containers, shippers and syslog wrap a line; each is a function of it."""
 
 import csv
+import html
 import io
 import json
 import struct
@@ -110,6 +111,12 @@ WRAPS: dict[str, Callable[[str, int], str]] = {
         labels={"app": "gw", "pod": "gw-0"}, line=line, timestamp=iso(n)
     ),
     "cloudwatch": _cloudwatch,
+    "grep": lambda line, number: f"/var/log/harness.log:{number + 7}:{line}",
+    "labelled": lambda line, _: f"gw-1: {line}",
+    "numbered": lambda line, number: f"{number + 1:6d}\t{line}",
+    "quoted": lambda line, _: f"> {line}",
+    "indented": lambda line, _: f"    {line}",
+    "uptime": lambda line, number: f"[  {number + 7}.505308] gw-1 harness[42]: {line}",
     "cloudwatch_tail": lambda line, n: f"{iso(n)[:-4]}+00:00 gw/1 {line}",
     "gcloud": lambda line, n: _json(
         insertId=str(n),
@@ -194,6 +201,14 @@ def _csv(lines: Sequence[str]) -> bytes:
     return found.getvalue().encode()
 
 
+def _verbose(lines: Sequence[str]) -> bytes:
+    return "".join(
+        f"Mon 2026-11-30 13:26:38.1 CST [s=2f;i=5b;b=9c;m=77;t={us(number):x};x=a]\n"
+        f"    SYSLOG_IDENTIFIER=harness\n    MESSAGE={line}\n    _PID=42\n"
+        for number, line in enumerate(lines)
+    ).encode()
+
+
 def _newest_first(lines: Sequence[str]) -> bytes:
     """Write what a query gives: the newest line is the first."""
     return "".join(reversed(wrapped(lines, "loki").splitlines(keepends=True))).encode()
@@ -215,6 +230,16 @@ DOCUMENTS: dict[str, Callable[[Sequence[str]], bytes]] = {
     ),
     "gcloud": lambda lines: _pretty(_all("gcloud", lines)),
     "otlp": _otlp,
+    "verbose": _verbose,
+    "tail": lambda lines: "\n".join(["==> a.log <==", *lines, ""]).encode(),
+    "html": lambda lines: html.escape("\n".join([*lines, ""])).encode(),
+    "typeset": lambda lines: "\n".join([*lines, ""]).replace(" ", "\u00a0").encode(),
+    "returns": lambda lines: "\r".join([*lines, ""]).encode(),
+    "wrapped": lambda lines: b"".join(
+        f"{line[at : at + 70]}\n".encode()
+        for line in lines
+        for at in range(0, len(line), 70)
+    ),
     "csv": _csv,
     "newest_first": _newest_first,
 }
