@@ -103,6 +103,28 @@ def test_a_trap_is_not_walked_into(trap: dict[str, Any]) -> None:
     assert kinds(trap["layer"], trap["component"], trap["text"]) == trap["kinds"]
 
 
+@pytest.mark.parametrize(
+    ("text", "severity", "wanted"),
+    [
+        ('it broke error="x: \\"y\\"" reason=QuotaExceeded', "error", "quota_exceeded"),
+        ("it broke err='Model is overloaded'", None, "queue_full"),
+        ("upstream error upstream_status=500 error=AsyncEngineDeadError", "error", "engine_dead"),
+        ('it broke reason="Model is overloaded"', "info", "other"),
+        ('it broke client_message="x" note="Model is overloaded"', "error", "other"),
+        ('plugin_failed plugin=a reason="Model is overloaded"', "error", "plugin_failed"),
+    ],
+)  # fmt: skip
+def test_an_error_that_a_record_names(
+    text: str, severity: str | None, wanted: str
+) -> None:
+    """It counts where the record's own words say nothing, and complain."""
+    named = name(
+        ("harness", "harness", text),
+        severity=[severity],
+    )
+    assert named["kind"].to_list() == [wanted]
+
+
 def test_an_id_in_a_prompt_is_no_id() -> None:
     """Ids come from the place where the program writes its own."""
     text = (

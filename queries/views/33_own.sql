@@ -66,12 +66,15 @@ named AS (
     FROM (
         SELECT
             marks.event_id,
-            canonical_id(marks.attrs ->> '$.trace_id') AS request_id
+            canonical_id(
+                coalesce(marks.attrs ->> '$.trace_id', marks.attrs ->> '$.traceId')
+            ) AS request_id
         FROM marks
         WHERE
             marks.layer = 'harness'
             AND marks.request_id IS NULL
-            AND (marks.attrs ->> '$.trace_id') IS NOT NULL
+            AND coalesce(marks.attrs ->> '$.trace_id', marks.attrs ->> '$.traceId')
+            IS NOT NULL
     ) AS traced
     SEMI JOIN failures ON traced.request_id = failures.request_id
 ),
@@ -178,6 +181,23 @@ kept AS (
             placed.clock_status <> 'untied'
             AND placed.away_us
             <= 2000000 + placed.ts_error_us + placed.attempt_error_us
+        )
+        -- Where no clock tells, the order does: as many records of a kind as attempts, or
+        -- as many errors as failed ones.
+        OR (
+            placed.clock_status = 'untied'
+            AND (
+                (
+                    placed.records = placed.siblings
+                    AND placed.record = placed.number
+                )
+                OR (
+                    placed.severity = 'error'
+                    AND placed.failed
+                    AND placed.records = placed.alike
+                    AND placed.record = placed.number_alike
+                )
+            )
         )
     QUALIFY
         row_number() OVER (

@@ -48,7 +48,8 @@ SELECT
     coalesce(aliases.request_id, events_raw.request_id) AS request_id,
     events_raw.status,
     events_raw.duration_ms,
-    events_raw.client
+    events_raw.client,
+    events_raw.message
 FROM events_raw
 INNER JOIN sources ON events_raw.source_id = sources.source_id
 LEFT JOIN grains ON sources.clock_id = grains.clock_id

@@ -10,6 +10,18 @@ from faultlayer.errors import Location
 
 _TYPES = pl.DataFrame(schema.arrow(schema.EVENTS_RAW).empty_table()).schema
 
+# Where a record's own words tell no more than that something went wrong, the error that
+# it names says what did.
+_VAGUE = frozenset(
+    ["request_failed", "upstream_error", "request_rejected", "request_completed"]
+)
+_CALM = ("info", "debug", "trace", "notice")
+_ERROR = (
+    r"(?:^|[\s(\[{])(?:(?:upstream|last|root|inner)_)?(?:error|err|errmsg|error_msg|error_message|exception|reason"
+    r"|detail|cause|message)"
+    r"""=(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"',;\])}]+)"""
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -165,6 +177,9 @@ def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, 
         todo = todo.join(rows, on="row", how="anti", maintain_order="left")
     others = {index: item for index, item in items.items() if not item.exclusive}
     found |= _search(todo, others, signatures.unread)
+    errors = _errors(records, signatures, found)
+    for index, frame in _search(errors, others, signatures.unread).items():
+        found[index] = pl.concat([found[index], frame]) if index in found else frame
     pairs = [
         frame.select("row", sig=pl.lit(index, pl.UInt32))
         for index, frame in found.items()
@@ -175,6 +190,45 @@ def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, 
         else pl.DataFrame(schema={"row": pl.UInt32, "sig": pl.UInt32})
     )
     return hits, [(signatures.items[index], found[index]) for index in sorted(found)]
+
+
+def _errors(
+    records: pl.DataFrame, signatures: Signatures, found: dict[int, pl.DataFrame]
+) -> pl.DataFrame:
+    """Give the errors that records name which say nothing themselves, one a line."""
+    told = [
+        frame.select("row")
+        for index, frame in found.items()
+        if signatures.items[index].kind not in _VAGUE
+    ]
+    severity = _column(records, "severity")
+    known = _column(records, "request_id").is_not_null()
+    text = pl.col("text")
+    some = (
+        records.select(
+            "text", "layer", "component", "kind", severity=severity, known=known
+        )
+        .with_row_index("row")
+        .filter(
+            pl.col("kind").is_null(),
+            ~pl.col("severity").is_in(_CALM).fill_null(value=False),
+            text.str.contains("=", literal=True),
+        )
+        .drop("kind", "severity")
+    )
+    if signatures.unread:
+        some = some.with_columns(text.str.replace_all(signatures.unread, ""))
+    if told:
+        some = some.join(pl.concat(told), on="row", how="anti", maintain_order="left")
+    one = pl.element().str.replace(r"^[^=]*=", "")
+    bare = (
+        pl.when(one.str.contains("^[\"']"))
+        .then(one.str.slice(1).str.head(-1).str.replace_all(r"\\n", "\n"))
+        .otherwise(one)
+        .str.replace_all(r"\\(.)", "${1}")
+    )
+    said = text.str.extract_all(_ERROR).list.eval(bare).list.join("\n")
+    return some.with_columns(text=said).filter(text != "")
 
 
 def _search(

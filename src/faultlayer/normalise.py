@@ -31,6 +31,9 @@ _MARKS: Final = bytes(code not in _USUAL for code in range(256))
 _LONGEST_NULL: Final = 18
 _OVERDRAFT: Final = 2  # a used ratio beyond it is taken for percent
 _HEX_ID: Final = 32
+#: `traceparent` of W3C: version, trace, span, flags. The trace is what others know too.
+_TRACE_PARENT: Final = r"(?i)^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$"
+_TRACE_PARENT_LENGTH: Final = 55
 _ZERO: Final = ord("0")
 _UUID: Final = r"(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 SEVERITIES: Final = {
@@ -109,7 +112,8 @@ def ids(logged: pl.Series, *, engine: bool = False) -> pl.DataFrame:
 def _odd(logged: pl.Series) -> pl.Series:
     """Tell which ids may not be canonical yet, or stand for none.
 
-    That is: short, as long as bare hex, zeros at the start, or an unusual character.
+    That is: short, as long as bare hex or a trace's parent, zeros at the start, or an
+    unusual character.
     """
     # One text of all ids: a regex for each of them costs three times as much.
     large = logged.to_arrow(compat_level=pl.CompatLevel.oldest())
@@ -123,6 +127,7 @@ def _odd(logged: pl.Series) -> pl.Series:
     starts = starts - starts[0]
     lengths = np.diff(starts)
     found = (lengths <= _LONGEST_NULL) | (lengths == _HEX_ID)
+    found |= lengths == _TRACE_PARENT_LENGTH
     zeros = np.flatnonzero(~found)
     for place in range(4):
         zeros = zeros[codes[starts[zeros] + place] == _ZERO]
@@ -155,6 +160,7 @@ def canonical(part: pl.Expr, *, engine: bool = False) -> pl.Expr:
     if engine:
         part = part.str.replace(ENGINE_PREFIX, "")
     lower = part.str.to_lowercase()
+    lower = pl.coalesce(lower.str.extract(_TRACE_PARENT), lower)
     bare = lower.str.contains("^[0-9a-f]{32}$")
     dashed = pl.concat_str(
         lower.str.slice(0, 8),

@@ -180,7 +180,7 @@ def _split(tokens: pl.DataFrame) -> pl.DataFrame:
     return pairs.with_columns(
         pl.when(value.str.contains(r"""^["']"""))
         .then(unquoted)
-        .otherwise(value.str.strip_chars_end("."))
+        .otherwise(value.str.strip_chars_end(".:"))
         .alias("value"),
         pl.col("key")
         .replace_strict(names, columns, return_dtype=pl.String)

@@ -41,6 +41,11 @@ _SPEECH: Final = frozenset(
         "arguments",
     ]
 )
+# What an upstream answered is no user's word where it is an error.
+_ANSWERS: Final = frozenset(["body", "response", "output", "answer"])
+_IS_ERROR: Final = (
+    r'^\{\s*(?:"object":\s*"error"|"type":\s*"error"|"error":|"detail":|"code":)'
+)
 _PLACE: Final = frozenset(
     [
         "pathname",
@@ -168,7 +173,13 @@ def tail(fields: pl.DataFrame, names: Sequence[str]) -> tuple[pl.Series, pl.Seri
     for name in sorted(names):
         plain = pairs.plain(name)
         column = fields.get_column(name)
-        if plain in _SPEECH or plain in _PLACE or column.null_count() == size:
+        if plain in _ANSWERS:
+            error = column.str.contains(_IS_ERROR).fill_null(value=False)
+            column = column.set(~error, None)
+            fields = fields.with_columns(column.alias(name))
+        elif plain in _SPEECH or plain in _PLACE:
+            continue
+        if column.null_count() == size:
             continue
         objects = column.str.starts_with("{").fill_null(value=False)
         if objects.any():

@@ -15,7 +15,7 @@ _TABLES = """
 CREATE TABLE parsed (
     event_id BIGINT, clock_id VARCHAR, ts_raw TIMESTAMP, ts_precision_us BIGINT,
     layer VARCHAR, kind VARCHAR, kinds VARCHAR[], severity VARCHAR, request_id VARCHAR,
-    status INTEGER, duration_ms DOUBLE
+    status INTEGER, duration_ms DOUBLE, message VARCHAR
 );
 CREATE TABLE sources (clock_id VARCHAR, zoned BOOLEAN);
 INSERT INTO sources VALUES ('edge', TRUE), ('engine', FALSE), ('zoned', TRUE);
@@ -36,7 +36,7 @@ def exchanges(con: duckdb.DuckDBPyConnection, *rows: tuple[float, float, int]) -
         con.execute(
             """INSERT INTO parsed SELECT (SELECT count(*) FROM parsed), 'edge',
             make_timestamp(($1 * 1e6)::BIGINT), 1000000, 'harness', 'access', NULL, NULL,
-            NULL, $2, $3""",
+            NULL, $2, $3, NULL""",
             [NOON + start + took, status, took * 1000],
         )
 
@@ -46,14 +46,15 @@ def words(
     *rows: tuple[float, str],
     clock: str = "engine",
     severity: str | None = "error",
+    message: str | None = None,
 ) -> None:
     """Add records of an engine: seconds after noon by its clock, kind."""
     for ts, kind in rows:
         con.execute(
             """INSERT INTO parsed SELECT (SELECT count(*) FROM parsed), $1,
             make_timestamp(($2 * 1e6)::BIGINT), 1000000, 'model', $3, NULL, $4, NULL,
-            NULL, NULL""",
-            [clock, NOON + ts, kind, severity],
+            NULL, NULL, $5""",
+            [clock, NOON + ts, kind, severity, message],
         )
 
 
@@ -143,3 +144,61 @@ def test_ranks_that_waited_for_one_another_say_so_late(
     words(con, (-100, "engine_ready"), (630, "nccl_timeout"), (632, "worker_died"))
     # Trouble began between -100 and 630 s, after 10 s and before 91 s.
     assert tied(con) == [(0.0, -100.0 - 91 - 2, 630.0 - 10 + 2)]
+
+
+def test_a_start_is_over_when_somebody_is_served(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Ready at 60 s; the last failure began at 50 s, the first success ended at 64 s."""
+    exchanges(con, (10, 1, 503), (30, 1, 503), (50, 1, 503), (62, 2, 200))
+    words(con, (2, "engine_loading"), (60, "engine_ready"), severity="info")
+    assert tied(con) == [(0.0, -6.0, 12.0)]
+
+
+def test_two_failures_are_no_outage_that_a_start_is_known_by(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """The same with one failure less ties nothing."""
+    exchanges(con, (10, 1, 503), (50, 1, 503), (62, 2, 200))
+    words(con, (2, "engine_loading"), (60, "engine_ready"), severity="info")
+    assert tied(con) == []
+
+
+def test_an_engine_that_never_came_up_while_nobody_was_served(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Its clock is believed within a minute; a start that failed after all is another."""
+    exchanges(con, (30, 1, 502), (40, 1, 502), (50, 1, 502))
+    words(con, (2, "engine_loading"), severity="info")
+    words(con, (20, "weights_missing"))
+    assert tied(con) == [(0.0, -32.0, 60.0)]
+    words(con, (7, "weights_missing"), clock="zoned")
+    assert tied(con, ("zoned",)) == [(0.0, -45.0, 60.0)]
+    con.execute("DELETE FROM parsed WHERE clock_id <> 'edge'")
+    words(con, (2, "engine_loading"), severity="info")
+    words(con, (200, "weights_missing"))
+    assert tied(con) == []
+
+
+def test_an_engine_that_was_at_work_did_not_start(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Neither did one that says nothing of a start."""
+    exchanges(con, (30, 1, 502), (40, 1, 502), (50, 1, 502))
+    words(con, (1, "engine_progress"), severity="info")
+    words(con, (20, "weights_missing"))
+    words(con, (20, "grammar_failure"), clock="zoned")
+    assert tied(con, ("engine", "zoned")) == []
+
+
+def test_the_kernel_kills_an_engine_or_another_program(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Only who is called like an engine dies of it."""
+    exchanges(con, (9, 1, 200), (20, 2, 502))
+    killed = "Memory cgroup out of memory: Killed process 7 (node_exporter)"
+    words(con, (25, "host_oom_kill"), message=killed)
+    assert tied(con) == []
+    killed = "Memory cgroup out of memory: Killed process 8 (VLLM::EngineCor)"
+    words(con, (20, "host_oom_kill"), message=killed)
+    assert tied(con) == [(0.0, -4.0, 12.0)]

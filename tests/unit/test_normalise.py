@@ -24,6 +24,7 @@ def _ids(logged: str | None, *, engine: bool = False) -> tuple[object, ...]:
         (UUID.upper(), UUID),
         (UUID.replace("-", ""), UUID),
         (f'"{UUID}"', UUID),
+        (f"00-{UUID.replace('-', '')}-00f067aa0ba902b7-01", UUID),
         ("req-ABC", "req-ABC"),
         ("01JF907199EBC8722854644751", "01JF907199EBC8722854644751"),
     ],

@@ -95,3 +95,17 @@ def test_an_apostrophe_ends_no_prompt() -> None:
     """What follows it is still the user's."""
     known, _ = _find("x prompt='It's a fake request_id=fake user=u-9")
     assert known == {}
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("refused request_id=a-1: too long", "a-1"),
+        ("refused (request_id=a-1).", "a-1"),
+        ("refused request_id=u-1:17960:x", "u-1:17960:x"),
+    ],
+)
+def test_what_ends_a_clause_is_no_part_of_a_value(message: str, wanted: str) -> None:
+    """Colons within an id are."""
+    known, _ = _find(message)
+    assert known["request_id"] == wanted

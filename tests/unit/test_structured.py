@@ -23,6 +23,14 @@ def test_what_a_user_said_is_no_part_of_the_message() -> None:
     assert spread.to_list() == ["user=u-1 k=2"]
 
 
+def test_an_error_that_an_upstream_answered_is_no_users_word() -> None:
+    """A body that is no error is the user's, and so is a text that only looks like one."""
+    bodies = ['{"error":{"message":"a b","code":9}}', '{"model":"q"}', "error: x"]
+    tail, spread = structured.tail(pl.DataFrame({"body": bodies}), ["body"])
+    assert tail.to_list() == ['message="a b" code=9', None, None]
+    assert spread.to_list() == tail.to_list()
+
+
 def test_the_tail_ends_the_first_line() -> None:
     """A traceback stays behind it."""
     message = pl.Series(["boom \nTraceback", "plain"])

@@ -4,11 +4,14 @@ An engine's death, or the beginning of its silence, lies between the last reques
 served before at the edge and the first that failed; the recovery between the last that
 failed and the first that was served after. That bounds the offset, widely, so the tie is
 weak. Of several deaths and outages those are paired that most of the deaths agree on.
+An engine that never came up while the edge served nobody has nothing to be paired by: its
+clock is believed, within what clocks are wrong by.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 import duckdb
 
@@ -27,6 +30,10 @@ _MOST = 200
 _SKEW_US = 60 * _SECOND
 _ZONE_SKEW_US = 15 * _SECOND
 _YEAR_US = 366 * 86_400 * _SECOND
+#: How long before the first failure that is kept a start can have failed.
+_BEFORE_US = 3600 * _SECOND
+#: Failures at the edge below which nothing is said of an engine that never came up.
+_FEW = 3
 
 # What ends an engine's service, in its own log. Of its first failed start nobody saw the
 # beginning.
@@ -47,8 +54,25 @@ SELECT
             'device_assert', 'nccl_timeout', 'segfault', 'illegal_instruction',
             'gpu_ecc', 'gpu_lost', 'detokenizer_failure'
         ]
+    )
+    -- The kernel kills much else for want of memory.
+    OR (
+        list_contains(coalesce(kinds, [kind]), 'host_oom_kill')
+        AND regexp_matches(
+            message,
+            '(?i)vllm|sglang|text-generation|triton|llama|lmdeploy|tensorrt|trtllm'
+        )
     ) AS dead,
-    list_contains(coalesce(kinds, [kind]), 'nccl_timeout') AS waited
+    list_contains(coalesce(kinds, [kind]), 'nccl_timeout') AS waited,
+    kind = 'engine_loading' AS loads,
+    list_has_any(
+        coalesce(kinds, [kind]),
+        [
+            'engine_start_failed', 'weights_missing', 'weights_corrupt',
+            'weights_forbidden', 'architecture_mismatch', 'quantization_unsupported',
+            'dependency_missing', 'backend_unsupported', 'port_in_use', 'shm_exhausted'
+        ]
+    ) AS fails
 FROM parsed
 WHERE
     clock_id = $clock
@@ -56,7 +80,7 @@ WHERE
     AND ts_raw IS NOT NULL
     AND request_id IS NULL
     AND (
-        kind IN ('engine_ready', 'engine_progress')
+        kind IN ('engine_ready', 'engine_progress', 'engine_loading')
         OR (
             coalesce(severity, 'error') IN ('error', 'critical')
             AND kind NOT IN ('other', 'engine_access', 'engine_stats')
@@ -74,10 +98,16 @@ WHERE
     AND layer = 'model'
     AND ts_raw IS NOT NULL
     AND request_id IS NULL
-    AND kind NOT IN (
-        'other', 'engine_access', 'engine_stats', 'engine_ready', 'engine_progress'
+    AND (
+        kind = 'engine_loading'
+        OR (
+            kind NOT IN (
+                'other', 'engine_access', 'engine_stats', 'engine_ready',
+                'engine_progress'
+            )
+            AND coalesce(severity, 'error') IN ('error', 'critical')
+        )
     )
-    AND coalesce(severity, 'error') IN ('error', 'critical')
 ORDER BY clock_id
 """
 
@@ -112,6 +142,7 @@ outages AS (
         min(ended) FILTER (WHERE failed) AS first,
         max(begun) FILTER (WHERE failed) AS last,
         max(ended) FILTER (WHERE NOT failed) AS served_before,
+        count(*) FILTER (WHERE failed) AS failures,
         max(precision) AS precision
     FROM stretches
     GROUP BY stretch
@@ -127,12 +158,26 @@ SELECT
         FROM exchanges
         WHERE NOT exchanges.failed AND exchanges.begun > outages.last
     ) AS served_after,
+    outages.failures,
     outages.precision
 FROM outages
-WHERE outages.served_before IS NOT NULL
 ORDER BY outages.first
 LIMIT $most
 """
+
+
+class _Word(NamedTuple):
+    """What a record of an engine without an id says, and when by its clock."""
+
+    ts: int
+    precision: int
+    ready: bool
+    works: bool
+    watched: bool
+    dead: bool
+    waited: bool
+    loads: bool
+    fails: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +192,13 @@ class _Death:
 
 @dataclass(frozen=True, slots=True)
 class _Outage:
-    """A stretch of failures between served requests, by the clock of the edge."""
+    """A stretch of failures, between served requests if any, by the clock of the edge."""
 
     first: int
     last: int
-    served_before: int
+    served_before: int | None
     served_after: int | None
+    failures: int
     precision: int
 
 
@@ -167,9 +213,10 @@ def match(
     found: list[Clock] = []
     outages: list[_Outage] | None = None
     for (name,) in mortal:
-        words = con.execute(_WORDS, {"clock": name}).fetchall()
+        rows = con.execute(_WORDS, {"clock": name}).fetchall()
+        words = [_Word(*row) for row in rows]
         deaths = list(_deaths(words))
-        if not 0 < len(deaths) <= _MOST:
+        if not words or len(deaths) > _MOST:
             continue
         if outages is None:
             rows = con.execute(_OUTAGES, {"edge": edge, "most": _MOST + 1}).fetchall()
@@ -180,7 +227,17 @@ def match(
             "SELECT bool_and(coalesce(zoned, FALSE)) FROM sources WHERE clock_id = $clock",
             {"clock": name},
         ).fetchone()
-        bounds = _agreed(deaths, outages, zoned=bool(zoned and zoned[0]))
+        intervals = [
+            (*_bounds(death, outage), number)
+            for number, death in enumerate(deaths)
+            for outage in outages
+            if outage.served_before is not None
+        ]
+        bounds = _agreed(
+            [one for one in intervals or _starting(words, outages) if one[0] <= one[1]],
+            counted=words[0].ts < _YEAR_US,
+            zoned=bool(zoned and zoned[0]),
+        )
         if bounds is not None:
             low, high, pairs = bounds
             offset = constant(_plain(low, high), low, high, pairs)
@@ -188,17 +245,16 @@ def match(
     return found
 
 
-def _deaths(
-    words: Sequence[tuple[int, int, bool, bool, bool, bool, bool]],
-) -> Iterator[_Death]:
+def _deaths(words: Sequence[_Word]) -> Iterator[_Death]:
     """Give the deaths and hangs that a log tells of, in order."""
     steps: list[int] = []
     worked: int | None = None
     begun: int | None = None  # since when it can have been in trouble
     told: int | None = None  # the last record of the death that was given
-    for number, (ts, precision, ready, works, watched, dead, waited) in enumerate(
-        words
-    ):
+    for number, word in enumerate(words):
+        ts, precision, ready, works, watched, dead, waited, loads, _ = word
+        if loads:
+            continue
         if works or ready:
             if works and worked is not None:
                 steps.append(ts - worked)
@@ -209,7 +265,7 @@ def _deaths(
         silent = worked is not None and ts - worked >= _SILENCE_US
         hangs = watched and silent
         if told is None and (dead or hangs):
-            later = (one[0] for one in words[number:] if one[2])
+            later = (one.ts for one in words[number:] if one.ready)
             low = high = ts
             if hangs and worked is not None:
                 low = worked
@@ -222,22 +278,50 @@ def _deaths(
             told = ts
 
 
+def _starting(
+    words: Sequence[_Word], outages: Sequence[_Outage]
+) -> list[tuple[int, int, int]]:
+    """Give the bounds of the offset by an engine's start, while which nobody was served.
+
+    When it was ready at last, the recovery tells. When it never was, the clock has to be
+    right as it stands: no other zone is more likely than the next.
+    """
+    begun, failed, ready = words[0].ts, None, None
+    for word in words:
+        if word.works:
+            return []
+        if word.ready:
+            ready = word.ts
+            break
+        failed = word.ts if word.fails else failed
+    if failed is None and (ready is None or not any(word.loads for word in words)):
+        return []
+    found = []
+    for outage in outages:
+        room = words[0].precision + outage.precision
+        before = outage.served_before
+        high = begun - (outage.first - _BEFORE_US if before is None else before) + room
+        if outage.failures < _FEW:
+            continue
+        if ready is not None and outage.served_after is not None:
+            low = ready - outage.served_after - room
+            found.append((low, min(high, ready - outage.last + room), 0))
+        elif ready is None and failed is not None and outage.served_after is None:
+            low = failed - outage.last - room
+            if low <= 0 <= high:
+                found.append((max(low, -_SKEW_US), min(high, _SKEW_US), 0))
+    return found
+
+
 def _agreed(
-    deaths: Sequence[_Death], outages: Sequence[_Outage], *, zoned: bool
+    intervals: Sequence[tuple[int, int, int]], *, counted: bool, zoned: bool
 ) -> tuple[int, int, int] | None:
     """Give the bounds of the offset that most deaths agree on, and how many do.
 
-    None when no pair is plausible: an offset is a time zone and a small remainder, unless
-    the stamps count from a start.
+    `intervals`: lower and upper bound, and the number of the death. None when no pair is
+    plausible: an offset is a time zone and a small remainder, unless the stamps are
+    `counted` from a start.
     """
-    counted = deaths[0].low < _YEAR_US
-    intervals = [
-        (low, high, number)
-        for number, death in enumerate(deaths)
-        for outage in outages
-        for low, high in [_bounds(death, outage)]
-        if low <= high
-    ]
     best: tuple[tuple[int, int, int], tuple[int, int, int]] | None = None
     for start, _, _ in intervals:
         having = [one for one in intervals if one[0] <= start <= one[1]]
@@ -259,7 +343,7 @@ def _bounds(death: _Death, outage: _Outage) -> tuple[int, int]:
     """Give the bounds of the offset, reading minus reference, if these are one."""
     room = death.precision + outage.precision
     low = death.low - outage.first - room
-    high = death.high - outage.served_before + room
+    high = death.high - (outage.served_before or 0) + room
     if death.ready is not None and outage.served_after is not None:
         low = max(low, death.ready - outage.served_after - room)
         high = min(high, death.ready - outage.last + room)
