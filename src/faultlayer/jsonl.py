@@ -54,7 +54,7 @@ def json_objects(
     if others and len(objects):
         # A line with more keys than values read has one that `keys` does not name.
         values = pl.sum_horizontal(pl.col(name).is_not_null() for name in names)
-        more = objects.filter(pl.col(TEXT).str.count_matches(r'"\s*:') > values)
+        more = objects.filter(_keys_in(objects.get_column(TEXT)) > values)
         found = _other_keys(more.get_column(TEXT), names) if len(more) else []
         if found:
             names += found
@@ -70,6 +70,16 @@ def json_objects(
     return objects.select(ROW, *keys, *rest)
 
 
+def _keys_in(text: pl.Series) -> pl.Expr:
+    """Count what looks like a key in each line: no fewer than its object has."""
+    keys = text.str.count_matches('":', literal=True)
+    spaced = text.str.contains_any(['" ', '"\t', '"\r']).arg_true()
+    if len(spaced):
+        some = text.gather(spaced).str.count_matches(r'"\s*:')
+        keys = keys.clone().scatter(spaced, some)
+    return pl.lit(keys)
+
+
 def _read(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Read lines at once; halve them until what is no JSON stands alone."""
     types = {ROW: pl.Int64, **dict.fromkeys(names, pl.String)}
@@ -81,7 +91,7 @@ def _read(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     numbered = pl.concat_str(
         pl.lit(f'{{"{ROW}":'), ROW, pl.lit(","), pl.col(TEXT).str.slice(1)
     )
-    whole = "\n".join(lines.select(numbered.alias("n")).get_column("n").to_list())
+    whole: str = lines.select(numbered.str.join("\n")).item()
     try:
         objects = pl.read_ndjson(io.BytesIO(whole.encode()), schema=types)
     except pl.exceptions.PolarsError:

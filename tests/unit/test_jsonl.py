@@ -81,3 +81,15 @@ def test_keys_of_earlier_lines_change_nothing() -> None:
     assert seen == {"b", "c"}
     assert jsonl.json_objects(lines, ["a"], seen={"b", "z"}).equals(first)
     assert jsonl.json_objects(lines, ["a"]).equals(first)
+
+
+def test_a_key_is_seen_whatever_stands_before_its_colon() -> None:
+    """Blanks and tabs too; a key that only one line has is found."""
+    lines = pl.Series(
+        ['{"a":1}', '{"a":1,"b" :2}', '{"a":1,"c"\t : 3}', '{"a":"\\" :"}']
+    )
+    found = json_objects(lines, ["a"])
+    assert found.columns == ["_row", "a", "b", "c"]
+    assert found.select("b", "c").rows() == [
+        (None, None), ("2", None), (None, "3"), (None, None),
+    ]  # fmt: skip
