@@ -17,7 +17,20 @@ WITH outages AS (
         arg_min(episodes.ts_error_us, (episodes.ts, episodes.event_id)) AS ts_error_us,
         min(episodes.clock_status) AS clock_status,
         bool_or(episodes.death) AS death,
-        bool_and(episodes.orderly) AS orderly,
+        -- Whoever shuts down loses its parts one after the other.
+        bool_and(episodes.orderly)
+        OR (
+            arg_min(
+                list_contains(episodes.kinds, 'engine_stopping'),
+                (episodes.ts, episodes.event_id)
+            )
+            AND bool_and(
+                episodes.orderly
+                OR list_has_any(
+                    episodes.kinds, ['engine_dead', 'worker_died', 'engine_exited']
+                )
+            )
+        ) AS orderly,
         bool_or(episodes.orderly) AS stopped,
         bool_and(episodes.layer = 'harness') AS from_outside,
         list(episodes.event_id ORDER BY episodes.ts, episodes.event_id) AS evidence
@@ -106,7 +119,8 @@ reports AS (
             AND outages.tied = episodes.tied
             AND outages.ready_ts IS NOT DISTINCT FROM episodes.ready_ts
             AND outages.part = episodes.part
-            AND episodes.ts <= outages.ts_told + INTERVAL 8 SECOND
+            -- A log without stamps tells of one trouble, so far as can be seen.
+            AND coalesce(episodes.ts <= outages.ts_told + INTERVAL 8 SECOND, TRUE)
     UNION ALL
     SELECT
         outages.engine,
@@ -332,6 +346,7 @@ WHERE
     -- Whoever stops in good order and turns nobody away is in no trouble.
     AND (
         NOT outages.orderly
+        OR reasons.cause IS NOT NULL
         OR EXISTS (
             SELECT 1
             FROM failures
