@@ -88,7 +88,7 @@ def test_a_key_is_seen_whatever_stands_before_its_colon() -> None:
     lines = pl.Series(
         ['{"a":1}', '{"a":1,"b" :2}', '{"a":1,"c"\t : 3}', '{"a":"\\" :"}']
     )
-    found = json_objects(lines, ["a"])
+    found = jsonl.json_objects(lines, ["a"])
     assert found.columns == ["_row", "a", "b", "c"]
     assert found.select("b", "c").rows() == [
         (None, None), ("2", None), (None, "3"), (None, None),
