@@ -96,3 +96,33 @@ def test_between_wide_intervals_the_line_keeps_to_the_sharp_edge() -> None:
             ahead = one.offset + one.slope * (START + since - (one.anchor or 0.0))
             off.append(ahead - 2.6e6 - ppm * since)
     assert np.sqrt(np.mean(np.square(off))) < 20e3
+
+
+def test_two_of_sixty_stamps_may_be_late() -> None:
+    """Records that were written a moment late push an edge that nothing contradicts."""
+    at = np.array([START + minute * 60e6 for minute in range(60)])
+    lower = np.full(60, -3e3)
+    lower[[20, 40]] = 5e3
+    (one,) = segments(Bounds(at, np.full(60, 9e3)), Bounds(at, lower))
+    assert one.slope == 0
+    assert one.low <= -3e3
+    assert one.high >= 9e3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_queue_of_most_of_the_day_hides_no_false_bound(seed: int) -> None:
+    """What falls into the room of a queue contradicts nothing there, but elsewhere."""
+    random = np.random.default_rng(seed)
+    begin = np.sort(random.random(27_000)) * 86_400e6
+    queued = (begin > 10_000e6) & (begin < 80_000e6)
+    ahead = 0.3e6 + 5e-6 * begin
+    upper = 2.5e3 + random.exponential(1e3, 27_000) + queued * 0.1e6
+    lower = -3e3 - random.exponential(1e3, 27_000)
+    false = random.random(27_000) < 0.0015
+    lower[false] += random.uniform(0, 50e3, false.sum())
+    at = START + begin
+    (one,) = segments(Bounds(at, ahead + upper), Bounds(at, ahead + lower))
+    for since in (0.0, 86_400e6):
+        moved = one.slope * (START + since - (one.anchor or 0.0))
+        assert one.low + moved <= 0.3e6 + 5e-6 * since <= one.high + moved
+        assert abs(one.offset + moved - 0.3e6 - 5e-6 * since) < 16e3

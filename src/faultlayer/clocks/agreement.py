@@ -124,12 +124,12 @@ def agreed(
     low, high, violated = _fewest(ups, downs)
     if low < 0:
         return None
-    left = _trusted(-downs[low::-1], len(downs), SOFT_LOWER)
+    left = -_trusted(-downs[low::-1], len(downs), SOFT_LOWER)
     right = _trusted(ups[high:], len(ups), SOFT_UPPER)
     return Interval(
-        low=-float(left[0]),
+        low=float(left[0]),
         high=float(right[0]),
-        point=leaning(right, -left, grids),
+        point=leaning(right, left, grids),
         violated=violated,
         size=len(ups) + len(downs),
     )
@@ -152,6 +152,12 @@ def _fewest(ups: Floats, downs: Floats) -> tuple[int, int, int]:
     high = int(np.argmin(failed))
     low = int(np.searchsorted(downs, ups[high], "right")) - 1
     return low, high, int(failed[high])
+
+
+def trusted(ups: Floats, downs: Floats) -> tuple[Floats, Floats]:
+    """Leave out of bounds that agree, the sharpest first, those that are not trusted."""
+    right = _trusted(ups, len(ups), SOFT_UPPER)
+    return right, -_trusted(-downs, len(downs), SOFT_LOWER)
 
 
 def _trusted(edge: Floats, count: int, share: float) -> Floats:

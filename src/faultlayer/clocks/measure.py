@@ -29,6 +29,12 @@ MOST = 400
 #: for one that did not keep to one line.
 WANDER = 2e-6
 
+#: The part of the intervals whose width counts: requests that queue make others wide.
+NARROW = 0.1
+
+#: An interval says something of the slope that is within so many times that width.
+TELLING = 3
+
 _HALVINGS = 40
 
 #: Ways from one slope to another that are tried, the longest first.
@@ -90,7 +96,7 @@ def _sharpest(upper: Bounds, lower: Bounds, line: Line, wander: float) -> Bucket
     several = [found for found in good if len(found) >= FEW]
     return min(
         several or [found for found in good if len(found)],
-        key=lambda found: float(np.median(found.high - found.low)),
+        key=lambda found: float(np.quantile(found.high - found.low, NARROW)),
         default=good[0],
     )
 
@@ -136,6 +142,8 @@ def _slope(found: Buckets) -> float:
 
     Of pairs that are at least half of the whole time apart; a few odd ones move none.
     """
+    width = found.high - found.low
+    found = found.where(width <= TELLING * np.quantile(width, NARROW))
     half = np.searchsorted(found.centre, (found.centre[0] + found.centre[-1]) / 2)
     first, last = np.arange(half)[:, None], np.arange(half, len(found))[None, :]
     apart = found.centre[last] - found.centre[first]

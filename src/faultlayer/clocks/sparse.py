@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from faultlayer.clocks.agreement import Bounds, Floats, Line, leaning, level
+from faultlayer.clocks.agreement import Bounds, Floats, Line, leaning, level, trusted
 from faultlayer.clocks.breaks import cheapest
 from faultlayer.clocks.stabbing import STEEPEST, widest
 
@@ -68,14 +68,21 @@ def stretches(upper: Bounds, lower: Bounds) -> list[Stretch]:
 
 
 def _leant(one: Stretch, upper: Bounds, lower: Bounds) -> Stretch:
-    """Move the line within its band to where all bounds say that the offset is."""
+    """Move the line within its band to where all bounds say that the offset is.
+
+    And widen the band where of many bounds a few are not trusted.
+    """
     ups, downs = upper.minus(one.line).value, lower.minus(one.line).value
     ups, downs = np.sort(ups[ups >= 0]), -np.sort(-downs[downs <= 0])
     if not len(ups) or not len(downs):
         return one
-    offset = one.line.offset + leaning(ups, downs, (upper.grid, lower.grid))
-    offset = min(max(offset, one.low), one.high)
-    return replace(one, line=replace(one.line, offset=offset))
+    base = one.line.offset
+    sure_up, sure_down = trusted(ups, downs)
+    low = min(one.low, base + float(sure_down[0]) - LATE_US)
+    high = max(one.high, base + float(sure_up[0]) + LATE_US)
+    offset = base + leaning(ups, downs, (upper.grid, lower.grid))
+    line = replace(one.line, offset=min(max(offset, low), high))
+    return replace(one, line=line, low=low, high=high)
 
 
 def _thinned(bounds: Bounds, sign: int) -> Bounds:
