@@ -22,6 +22,13 @@ STRAY = 2_000.0
 #: would move the point.
 LATE_US = 9_000.0
 
+#: Bounds that fail by less than this are of late records, others of other requests, us.
+NEAR_US = 500_000.0
+
+#: So many late ones, and this part of those that hold by as little, are no accident.
+SEVERAL = 30
+LATE_SHARE = 0.04
+
 #: Buckets at most: what is shorter than a day's part of these is one moment.
 MOST = 400
 
@@ -69,6 +76,9 @@ def measured(
     low, high = min(low, point - LATE_US / 2), max(high, point + LATE_US / 2)
     if wander > WANDER:
         low, high = low - STRAY, high + STRAY
+    line = base.plus(Line(base.anchor, point, 0.0))
+    low -= _late(line.of(downs.at) - downs.value)
+    high += _late(ups.value - line.of(ups.at))
     anchor = float(found.centre[0] + found.centre[-1]) / 2
     offset = base.at(anchor)
     size = int(found.size.sum())
@@ -201,6 +211,20 @@ def _band(found: Buckets, wander: float) -> tuple[float, float, float]:
     low[[0, -1]] -= beyond
     high[[0, -1]] += beyond
     return point, min(float(low.min()), point), max(float(high.max()), point)
+
+
+def _late(room: Floats) -> float:
+    """Give what many records of one side seem to be late by, us; else 0.
+
+    `room` is how far they are within their bounds. Of stamps of whole seconds only those
+    show it that are written as a second begins, too few for the others to outvote.
+    """
+    by = -room[(room < 0) & (room > -NEAR_US)]
+    if len(by) < SEVERAL:
+        return 0.0
+    usual = float(by.mean())
+    held = int(((room >= 0) & (room <= usual)).sum())
+    return usual if len(by) >= LATE_SHARE * held else 0.0
 
 
 def _smooth(edge: Floats) -> Floats:
