@@ -6,12 +6,24 @@
 WITH rated AS (
     SELECT
         progress.*,
+        heated.because AS heat,
+        heated.evidence AS heat_evidence,
         progress.waiting > 0
         OR progress.kv_cache_pct > threshold('kv_cache_full_pct') AS crowded,
         progress.speed / nullif(
             median(progress.speed) OVER (PARTITION BY progress.engine), 0
-        ) AS pace
+        ) AS usual_pace,
+        -- Throttled for most of the time, what is usual for it is slow.
+        CASE
+            WHEN heated.event_id IS NOT NULL
+                THEN progress.speed / nullif(
+                    median(
+                        CASE WHEN heated.event_id IS NULL THEN progress.speed END
+                    ) OVER (PARTITION BY progress.engine), 0
+                )
+        END AS cool_pace
     FROM progress
+    LEFT JOIN heated ON progress.event_id = heated.event_id
     -- Whoever does nothing at all is not slow.
     WHERE progress.moving
 ),
@@ -19,17 +31,18 @@ WITH rated AS (
 flagged AS (
     SELECT
         rated.*,
-        heated.because AS heat,
-        heated.evidence AS heat_evidence,
+        least(rated.usual_pace, rated.cool_pace) AS pace,
         coalesce(
             rated.crowded
-            OR rated.pace < threshold('engine_pace')
+            OR rated.usual_pace < threshold('engine_pace')
             -- Less will do while its GPU is throttled.
-            OR (rated.pace < 0.8 AND heated.event_id IS NOT NULL),
+            OR (
+                least(rated.usual_pace, rated.cool_pace) < 0.8
+                AND rated.heat_evidence IS NOT NULL
+            ),
             FALSE
         ) AS slow
     FROM rated
-    LEFT JOIN heated ON rated.event_id = heated.event_id
 ),
 
 numbered AS (
