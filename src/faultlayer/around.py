@@ -39,7 +39,8 @@ class Around:
     """Chooses among the wrappers by what the formats make of the lines inside."""
 
     def __init__(self, wrappers: Sequence[Wrapper], formats: Sequence[Format]) -> None:
-        self._wrappers = sorted(wrappers, key=lambda one: not one.sure)
+        # What people put around lines is asked last: programs may write the same.
+        self._wrappers = sorted(wrappers, key=lambda one: (not one.sure, one.every))
         known = [
             (one, [pattern for pattern in one.patterns if pattern.telling])
             for one in formats
