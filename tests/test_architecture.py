@@ -50,7 +50,7 @@ own_rules
 analyze
 changes counted lookup summary verify
 clock_words comparing dossier
-render
+clock_picture render
 incident_words record_words
 answers changes_screen dossier_screen explanation funnel summary_screen
 report

@@ -1,4 +1,4 @@
-"""What is known of a clock, in words and as a small picture."""
+"""What is known of a clock, in words."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
@@ -10,8 +10,6 @@ from faultlayer.summary import Values
 _HOUR = 3_600_000_000
 #: What a change to or from summer time may be off by, us, beside its doubt.
 _HOUR_SLACK = 1_000_000
-_BARS = "▁▂▃▄▅▆▇█"
-_COLUMNS = 48
 _STEPS = 4
 _DIRECT = "shared request ids"
 #: Steps of several clocks within so much of one another are one of the reference.
@@ -40,7 +38,7 @@ def clock_words(
     if is_untied(segments):
         return f"{name} untied"
     main = max(range(len(segments)), key=lambda one: segments[one]["pairs"] or 0)
-    parts = [_state(segments[main], _zone(segments[main]))]
+    parts = [_state(segments[main], zone_of(segments[main]))]
     drift = segments[main]["drift_ppm"] or 0
     if abs(drift) >= 1:
         parts[0] += f" {drift:+.0f} ppm"
@@ -85,36 +83,15 @@ def _shows(segments: Sequence[Values], left: Values, right: Values) -> bool:
 def _jump(left: Values, right: Values) -> float:
     """Give by how much a clock went forward between two of its segments, us."""
     at = right["valid_from"]
-    return _offset(right, at) - _offset(left, at)
+    return offset_at(right, at) - offset_at(left, at)
 
 
-def _offset(segment: Values, at: datetime) -> float:
+def offset_at(segment: Values, at: datetime) -> float:
+    """Give what a clock is ahead by at a time, along the line of a segment, us."""
     if segment["anchor_ts"] is None:
         return float(segment["offset_us"])
     seconds = (at - segment["anchor_ts"]) / timedelta(seconds=1)
     return float(segment["offset_us"] + (segment["drift_ppm"] or 0) * seconds)
-
-
-def picture(segments: Sequence[Values], start: datetime, end: datetime) -> str:
-    """Draw offset over time in one line, with what its lowest and highest bar mean.
-
-    Empty when the offset moves by no more than its doubt.
-    """
-    if is_untied(segments) or end <= start:
-        return ""
-    base = _zone(max(segments, key=lambda one: one["pairs"] or 0))
-    offsets = []
-    for column in range(_COLUMNS):
-        at = start + (end - start) * (column + 0.5) / _COLUMNS
-        one = next(s for s in segments if s["valid_to"] is None or at < s["valid_to"])
-        offsets.append(_offset(one, at) - base)
-    low, high = min(offsets), max(offsets)
-    if high - low <= max(doubt(one) or 0 for one in segments):
-        return ""
-    scale = (len(_BARS) - 1) / (high - low)
-    bars = "".join(_BARS[round((value - low) * scale)] for value in offsets)
-    zone = f" beside {wording.zone(base)}" if base else ""
-    return f"{bars} from {_rest(low)} to {_rest(high)}{zone}"
 
 
 def doubt(segment: Values) -> int | None:
@@ -125,11 +102,8 @@ def doubt(segment: Values) -> int | None:
     return max(int(segment["hi_us"] - segment["offset_us"]), low)
 
 
-def _rest(us: float) -> str:
-    return wording.offset(round(us)) if abs(us) > 999 else "0"  # noqa: PLR2004
-
-
-def _zone(segment: Values) -> int:
+def zone_of(segment: Values) -> int:
+    """Give the part of an offset that is a time zone, us."""
     return segment["time_zone_us"] or 0
 
 
@@ -150,10 +124,10 @@ def _change(
     else:
         when = f"from {_second(one['valid_from'], day)}"
         jump = one["offset_us"] - segments[number - 1]["offset_us"]
-    zone = _zone(one)
+    zone = zone_of(one)
     # A step of seconds leaves the zone alone; what is no zone is none.
-    if abs(zone - _zone(segments[main])) < _HOUR / 2:
-        zone = _zone(segments[main])
+    if abs(zone - zone_of(segments[main])) < _HOUR / 2:
+        zone = zone_of(segments[main])
     note = ""
     near = segments[number + 1] if number < main else segments[number - 1]
     slack = _HOUR_SLACK + (doubt(one) or 0) + (doubt(near) or 0)

@@ -1,21 +1,18 @@
 """The report of a case as Markdown, for the page that is written after an incident."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 
 from faultlayer import incident_words, wording
-from faultlayer.clock_words import (
-    clock_words,
-    doubt,
-    is_untied,
-    picture,
-    reference_steps,
-)
+from faultlayer.clock_picture import picture
+from faultlayer.clock_words import clock_words, doubt, is_untied, reference_steps
 from faultlayer.summary import Values
 from faultlayer.summary_screen import books, how_sure, whom
 
 #: Incidents that are told one by one.
 _CHAINS = 20
+
+#: Cells of a picture.
+_WIDTH = 72
 
 
 def markdown(values: Values) -> str:
@@ -301,15 +298,9 @@ def _clock(segments: Sequence[Values], check: Values | None) -> Iterator[str]:
                 for one in segments
             ],
         )
-        first, last = segments[0]["first_ts"], segments[0]["last_ts"]
-        if first is not None and last is not None:
-            ahead, behind = (
-                timedelta(microseconds=one["offset_us"])
-                for one in (segments[0], segments[-1])
-            )
-            drawn = picture(segments, first - ahead, last - behind)
-            if drawn:
-                yield from ("", f"Over time: `{drawn}`")
+        drawn = picture(segments, _WIDTH)
+        if drawn:
+            yield from ("", "```", *drawn, "```")
     if check is not None and check["constraints"]:
         total = check["constraints"]
         logged = wording.percent(check["violated_as_logged"], total)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from faultlayer import incident_words, wording
+from faultlayer.clock_picture import picture
 from faultlayer.clock_words import clock_words, is_untied, reference_steps
 from faultlayer.render import (
     Cell,
@@ -44,6 +45,8 @@ def screen(
     for label, parts in (("default", defaults(values)), ("told", told(values))):
         if parts:
             yield from labelled(label, parts, width, " · ")
+    if full:
+        yield from _pictures(values, width)
     yield line()
     yield from _how_many(values, width)
     if values["causes"]:
@@ -168,28 +171,48 @@ def books(account: Values) -> str:
 
 def _clocks(values: Values, width: int, *, full: bool) -> Iterator[Line]:
     """Name the clocks of stamped sources, the untied ones together at the end."""
-    by_clock: dict[str, list[Values]] = {}
-    for segment in values["clocks"]:
-        if segment["sources"]:
-            by_clock.setdefault(segment["clock_id"], []).append(segment)
-    heads = {name.partition("/")[0] for name in by_clock}
-    shared = f"{heads.pop()}/" if len(heads) == 1 else ""
+    by_clock = _by_clock(values)
     words = []
     untied = []
-    for name, segments in by_clock.items():
-        short = _POD_UID.sub("", name.removeprefix(shared)) or name
+    for short, segments in by_clock:
         if is_untied(segments):
             untied.append(short)
         else:
             words.append(clock_words(segments, _day(values), short))
     if len(words) > _CLOCKS and not full:
         words = [*words[:_CLOCKS], f"{len(words) - _CLOCKS} more"]
-    words += reference_steps([*by_clock.values()], _day(values))
+    words += reference_steps([segments for _, segments in by_clock], _day(values))
     if untied:
         limit = len(untied) if full else _CLOCKS
         words.append(f"untied: {wording.listed(untied, limit)}")
     if words:
         yield from labelled("clocks", words, width, " · ")
+
+
+def _by_clock(values: Values) -> list[tuple[str, list[Values]]]:
+    """Give the clocks of stamped sources: a short name, and the segments."""
+    found: dict[str, list[Values]] = {}
+    for segment in values["clocks"]:
+        if segment["sources"]:
+            found.setdefault(segment["clock_id"], []).append(segment)
+    heads = {name.partition("/")[0] for name in found}
+    shared = f"{heads.pop()}/" if len(heads) == 1 else ""
+    return [
+        (_POD_UID.sub("", name.removeprefix(shared)) or name, segments)
+        for name, segments in found.items()
+    ]
+
+
+def _pictures(values: Values, width: int) -> Iterator[Line]:
+    """Draw the clocks that requests tie, those with most requests first."""
+    tied = [item for item in _by_clock(values) if item[1][0]["pairs"]]
+    tied.sort(key=lambda item: -sum(one["pairs"] for one in item[1]))
+    for name, segments in tied[:_CLOCKS]:
+        drawn = picture(segments, width - 8)
+        if drawn:
+            yield line()
+            yield line(Cell(cut(f"{name} {drawn[0]}", width), "bold"))
+            yield from (line(" " * 8 + row) for row in drawn[1:])
 
 
 def _how_many(values: Values, width: int) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""What is said of clocks: zone and remainder, steps with their time, a picture."""
+"""What is said of clocks: zone and remainder, steps with their time."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -104,18 +104,3 @@ def test_a_step_of_the_reference_shows_in_all_others() -> None:
     assert told([first, later], day) == []
     assert told([first, segments(0, 0)], day) == []
     assert told([first, segments(0, -1_400_000)], day) == []
-
-
-def test_a_picture_of_what_moves() -> None:
-    """A step shows as two levels, drift as a slope; what stays is not drawn."""
-    later = NOON + timedelta(hours=2)
-    step = clock_words.picture(segments(8 * HOUR, 8 * HOUR + 1_500_000), NOON, later)
-    assert step == "▁" * 24 + "█" * 24 + " from 0 to +1.5 s beside UTC+8"
-    drift = [WHOLE | {"anchor_ts": NOON, "drift_ppm": 50.0}]
-    slope = clock_words.picture(drift, NOON, later)
-    assert slope[0] == "▁"
-    assert slope[47] == "█"
-    assert "".join(sorted(slope[:48])) == slope[:48]
-    assert slope[48:] == " from +2.707 s to +3.059 s"
-    assert clock_words.picture([WHOLE], NOON, later) == ""
-    assert clock_words.picture([WHOLE | {"status": "untied"}], NOON, later) == ""
