@@ -24,31 +24,70 @@ WITH denials AS (
         )
 ),
 
+owners AS (
+    SELECT
+        empty_pools.*,
+        'user' AS owner_kind,
+        empty_pools.user_id AS owner
+    FROM empty_pools
+    UNION ALL
+    SELECT
+        empty_pools.*,
+        empty_pools.level AS owner_kind,
+        empty_pools.level_id AS owner
+    FROM empty_pools
+),
+
+askers AS (
+    SELECT
+        denials.event_id,
+        denials.ts,
+        'user' AS owner_kind,
+        denials.user_id AS owner
+    FROM denials
+    UNION ALL
+    SELECT
+        denials.event_id,
+        denials.ts,
+        'project' AS owner_kind,
+        denials.project_id AS owner
+    FROM denials
+    UNION ALL
+    SELECT
+        denials.event_id,
+        denials.ts,
+        'tenant' AS owner_kind,
+        denials.tenant_id AS owner
+    FROM denials
+),
+
+-- A snapshot that shows both the user's and the project's own is one.
+matched AS (
+    SELECT DISTINCT
+        askers.event_id,
+        owners.event_id AS snapshot_id,
+        owners.level,
+        owners.level_id
+    FROM askers
+    INNER JOIN owners
+        ON
+            askers.owner_kind = owners.owner_kind
+            AND askers.owner = owners.owner
+            AND (
+                owners.clock_status = 'untied'
+                OR abs(date_diff('second', askers.ts, owners.ts))
+                <= threshold('balance_fresh_s')
+            )
+),
+
 shown AS (
     SELECT
         denials.*,
-        empty_pools.event_id AS snapshot_id,
-        empty_pools.level,
-        empty_pools.level_id
+        matched.snapshot_id,
+        matched.level,
+        matched.level_id
     FROM denials
-    LEFT JOIN empty_pools
-        ON
-            (
-                denials.user_id = empty_pools.user_id
-                OR (
-                    empty_pools.level = 'project'
-                    AND denials.project_id = empty_pools.level_id
-                )
-                OR (
-                    empty_pools.level = 'tenant'
-                    AND denials.tenant_id = empty_pools.level_id
-                )
-            )
-            AND (
-                empty_pools.clock_status = 'untied'
-                OR abs(date_diff('second', denials.ts, empty_pools.ts))
-                <= threshold('balance_fresh_s')
-            )
+    LEFT JOIN matched ON denials.event_id = matched.event_id
 ),
 
 named AS (
@@ -75,17 +114,33 @@ named AS (
 ),
 
 -- The pool is empty until one of its users is served again.
-served AS (
+good AS (
+    SELECT
+        attempts.user_id,
+        attempts.ts_start
+    FROM attempts
+    WHERE NOT attempts.failed
+),
+
+next_good AS (
     SELECT
         named.scope,
         named.level,
         named.ts,
-        min(attempts.ts_start) AS next_ts
+        good.ts_start AS next_ts
     FROM named
-    INNER JOIN attempts
-        ON named.user_id = attempts.user_id AND attempts.ts_start > named.ts
-    WHERE NOT attempts.failed
-    GROUP BY named.scope, named.level, named.ts
+    ASOF INNER JOIN good
+        ON named.user_id = good.user_id AND named.ts < good.ts_start
+),
+
+served AS (
+    SELECT
+        next_good.scope,
+        next_good.level,
+        next_good.ts,
+        min(next_good.next_ts) AS next_ts
+    FROM next_good
+    GROUP BY next_good.scope, next_good.level, next_good.ts
 )
 
 SELECT

@@ -12,8 +12,19 @@ SELECT
                 ELSE 3
             END,
             findings.precedence,
-            findings.cause = 'model.engine_dead',
+            -- Of what one rule can say: a reason before what only says that it is gone.
+            coalesce(
+                list_position(
+                    [
+                        'model.hung', 'model.engine_restart_loop', 'model.worker_died',
+                        'model.startup_failure', 'model.engine_dead', 'model.not_ready'
+                    ],
+                    findings.cause
+                ),
+                0
+            ),
             findings.ts,
             findings.cause
-    ) AS place
+    ) AS place,
+    count(*) OVER (PARTITION BY findings.attempt_id) AS findings
 FROM findings

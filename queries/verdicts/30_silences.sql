@@ -9,11 +9,12 @@ WITH open AS (
     ANTI JOIN ranked ON failures.attempt_id = ranked.attempt_id
 ),
 
--- Most logs write many records in one tick of their clock.
-stamps AS (
-    SELECT DISTINCT
+-- The first and the last of each second tell as much as all of them.
+spoken AS (
+    SELECT
         CASE WHEN events.layer = 'model' THEN 'model' ELSE 'harness' END AS layer,
-        events.ts
+        min(events.ts) AS ts_first,
+        max(events.ts) AS ts_last
     FROM events
     WHERE
         (SELECT count(*) FROM open) > 0
@@ -21,6 +22,16 @@ stamps AS (
             events.layer = 'model'
             OR (events.layer = 'harness' AND events.component = 'harness')
         )
+    GROUP BY
+        CASE WHEN events.layer = 'model' THEN 'model' ELSE 'harness' END,
+        date_trunc('second', events.ts)
+),
+
+stamps AS (
+    SELECT
+        spoken.layer,
+        unnest([spoken.ts_first, spoken.ts_last]) AS ts
+    FROM spoken
 ),
 
 layers AS (

@@ -1,6 +1,69 @@
 -- title: What would settle an attempt, or name what its verdict leaves open
 -- store: table
-WITH facts AS (
+WITH placed AS (
+    SELECT unnest(conditions.evidence) AS event_id
+    FROM conditions
+    WHERE
+        conditions.cause = 'quota.exceeded'
+        AND conditions.scope_kind <> 'unknown pool'
+),
+
+cited AS (
+    SELECT
+        ranked.attempt_id,
+        unnest(ranked.evidence) AS event_id
+    FROM ranked
+    SEMI JOIN (
+        SELECT ranked.attempt_id
+        FROM ranked
+        WHERE ranked.place = 1 AND ranked.cause = 'quota.exceeded'
+    ) AS refused ON ranked.attempt_id = refused.attempt_id
+),
+
+with_pool AS (
+    SELECT DISTINCT cited.attempt_id
+    FROM cited
+    SEMI JOIN placed ON cited.event_id = placed.event_id
+),
+
+words AS (
+    SELECT
+        own.attempt_id,
+        bool_or(list_contains(own.kinds, 'rate_limited')) AS rate_limited
+    FROM own
+    GROUP BY own.attempt_id
+),
+
+asked AS (
+    SELECT
+        failures.attempt_id,
+        failures.user_id,
+        failures.ts_end
+    FROM failures
+    ANTI JOIN ranked ON failures.attempt_id = ranked.attempt_id
+    WHERE
+        failures.status IN (402, 403, 429)
+        AND failures.forwarded IS NOT TRUE
+),
+
+with_balance AS (
+    SELECT DISTINCT asked.attempt_id
+    FROM asked
+    INNER JOIN balances
+        ON
+            asked.user_id = balances.user_id
+            AND balances.fresh
+            AND abs(date_diff('second', balances.ts, asked.ts_end))
+            <= threshold('balance_fresh_s')
+),
+
+untied AS (
+    SELECT string_agg(DISTINCT conditions.scope, ', ') AS scopes
+    FROM conditions
+    WHERE conditions.clock_status = 'untied' AND conditions.role = 'root'
+),
+
+facts AS (
     SELECT
         failures.attempt_id,
         failures.status,
@@ -18,23 +81,16 @@ WITH facts AS (
         logs.has_model,
         logs.has_harness,
         logs.has_error_log,
-        EXISTS(
-            SELECT 1
-            FROM engine_names
-            WHERE engine_names.engine = failures.engine
+        coalesce(
+            failures.engine IN (SELECT engine_names.engine FROM engine_names),
+            FALSE
         ) AS engine_has_log,
-        EXISTS(
-            SELECT 1
-            FROM own
-            WHERE own.attempt_id = failures.attempt_id
-        ) AS has_own,
-        EXISTS(
-            SELECT 1
-            FROM own
-            WHERE
-                own.attempt_id = failures.attempt_id
-                AND list_contains(own.kinds, 'rate_limited')
-        ) AS rate_limited
+        words.attempt_id IS NOT NULL AS has_own,
+        coalesce(words.rate_limited, FALSE) AS rate_limited,
+        with_pool.attempt_id IS NOT NULL AS has_pool,
+        asked.attempt_id IS NOT NULL AND with_balance.attempt_id IS NULL
+            AS lacks_balance,
+        untied.scopes
     FROM failures
     CROSS JOIN logs
     LEFT JOIN ranked
@@ -47,6 +103,11 @@ WITH facts AS (
         ON
             failures.attempt_id = harness_silence.attempt_id
             AND harness_silence.layer = 'harness'
+    CROSS JOIN untied
+    LEFT JOIN words ON failures.attempt_id = words.attempt_id
+    LEFT JOIN with_pool ON failures.attempt_id = with_pool.attempt_id
+    LEFT JOIN asked ON failures.attempt_id = asked.attempt_id
+    LEFT JOIN with_balance ON failures.attempt_id = with_balance.attempt_id
 ),
 
 needed AS (
@@ -79,45 +140,18 @@ needed AS (
             WHEN NOT facts.has_error_log THEN 'harness: no error.log of the edge'
         END AS edge_need,
         CASE
-            WHEN
-                facts.cause = 'quota.exceeded'
-                AND NOT EXISTS (
-                    SELECT 1
-                    FROM conditions
-                    INNER JOIN ranked
-                        ON
-                            ranked.attempt_id = facts.attempt_id
-                            AND conditions.cause = 'quota.exceeded'
-                            AND conditions.scope_kind <> 'unknown pool'
-                            AND list_has_any(conditions.evidence, ranked.evidence)
-                )
+            WHEN facts.cause = 'quota.exceeded' AND NOT facts.has_pool
                 THEN 'quota: no balance snapshot or ledger names the pool'
-            WHEN
-                facts.cause IS NULL
-                AND facts.status IN (402, 403, 429)
-                AND facts.forwarded IS NOT TRUE
-                AND NOT EXISTS (
-                    SELECT 1
-                    FROM balances
-                    WHERE
-                        balances.user_id = facts.user_id
-                        AND balances.fresh
-                        AND abs(date_diff('second', balances.ts, facts.ts_end))
-                        <= threshold('balance_fresh_s')
-                )
+            WHEN facts.lacks_balance
                 THEN
                     'quota: no fresh balance of ' || coalesce(facts.user_id, 'its user')
         END AS pool_need,
-        (
-            SELECT
-                'clock: ' || string_agg(DISTINCT conditions.scope, ', ')
-                || ' has trouble that no clock ties to this attempt'
-            FROM conditions
-            WHERE
-                conditions.clock_status = 'untied'
-                AND conditions.role = 'root'
-                AND facts.cause IS NULL
-        ) AS clock_need
+        CASE
+            WHEN facts.cause IS NULL
+                THEN
+                    'clock: ' || facts.scopes
+                    || ' has trouble that no clock ties to this attempt'
+        END AS clock_need
     FROM facts
 )
 

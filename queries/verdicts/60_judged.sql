@@ -26,7 +26,16 @@ support AS (
             ranked.attempt_id = first.attempt_id
             AND first.place = 1
             AND ranked.cause = first.cause
+    WHERE ranked.findings > 1
     GROUP BY ranked.attempt_id
+    UNION ALL
+    -- Most attempts have one finding, and nothing to gather.
+    SELECT
+        ranked.attempt_id,
+        list_sort(list_distinct(ranked.evidence))[1:40] AS evidence,
+        ranked.condition_id
+    FROM ranked
+    WHERE ranked.findings = 1
 )
 
 SELECT

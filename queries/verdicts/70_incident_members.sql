@@ -1,14 +1,11 @@
 -- title: Failed attempts of one cause and scope without a long pause between them
 -- store: table
-WITH keyed AS (
+WITH
+-- What is sorted by time is narrow: the rest joins in the end.
+keyed AS (
     SELECT
         judged.attempt_id,
-        judged.layer,
         judged.cause,
-        judged.condition_id,
-        judged.request_id,
-        judged.attempt,
-        judged.contributing,
         conditions.scope_kind IN ('engine', 'plugin', 'pool', 'project', 'tenant')
             AS apart,
         coalesce(
@@ -19,11 +16,7 @@ WITH keyed AS (
             END
         ) AS scope,
         failures.ts_start,
-        failures.ts_end,
-        failures.ts_error_us,
-        failures.user_id,
-        failures.model,
-        failures.engine
+        failures.ts_end
     FROM judged
     INNER JOIN failures ON judged.attempt_id = failures.attempt_id
     LEFT JOIN conditions ON judged.condition_id = conditions.condition_id
@@ -108,22 +101,24 @@ numbered AS (
 SELECT
     parted.attempt_id,
     numbered.incident_id,
-    parted.request_id,
-    parted.attempt,
-    parted.layer,
+    judged.request_id,
+    judged.attempt,
+    judged.layer,
     parted.cause,
-    parted.contributing,
+    judged.contributing,
     parted.scope,
-    parted.engine,
+    failures.engine,
     parted.ts_start,
     parted.ts_end,
-    parted.ts_error_us,
-    parted.user_id,
-    parted.model,
-    parted.condition_id
+    failures.ts_error_us,
+    failures.user_id,
+    failures.model,
+    judged.condition_id
 FROM parted
 INNER JOIN numbered
     ON
         parted.cause = numbered.cause
         AND parted.run = numbered.run
         AND parted.part = numbered.part
+INNER JOIN judged ON parted.attempt_id = judged.attempt_id
+INNER JOIN failures ON parted.attempt_id = failures.attempt_id

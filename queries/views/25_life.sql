@@ -1,5 +1,5 @@
 -- title: What the inner layers know of a request: who asked, for what, where it went
--- store: table
+-- store: spill
 SELECT
     events.request_id,
     min(events.ts) AS ts_first,

@@ -1,5 +1,4 @@
 -- title: What the inner layers know of a request, with the engine that had it
--- store: table
 SELECT
     life.request_id,
     life.ts_first,

@@ -115,7 +115,7 @@ def analyze(
                 queries.library(assets.builtin("queries")).with_own(
                     options.rules.queries if options.rules else ()
                 ),
-                _timing(definitions),
+                timing(definitions),
                 writer.spill,
                 options.clocks,
                 options.stated,
@@ -270,6 +270,7 @@ def _write_sources(writer: CaseWriter, results: Sequence[SourceResult]) -> None:
     )
 
 
-def _timing(definitions: Definitions) -> pa.Table | None:
+def timing(definitions: Definitions) -> pa.Table | None:
+    """Give what kinds of records tell of the time of their request, for the clocks."""
     found = definitions.signatures
     return found.table().to_arrow() if found is not None else None

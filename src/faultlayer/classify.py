@@ -238,6 +238,9 @@ class Classifier:
         if store == "twice":
             self._keep_twice(query)
             return
+        if store == "spill" and not in_memory:
+            self._put_aside(query)
+            return
         self._con.execute(f"DROP VIEW IF EXISTS {query.name}")
         kind = "VIEW" if store == "view" else "TABLE"
         self._con.execute(
@@ -269,6 +272,20 @@ class Classifier:
             con.register("twice", pa.table({"id_hash": twice}))
             con.execute(f"INSERT INTO {query.name} FROM twice")
             con.unregister("twice")
+
+    def _put_aside(self, query: Query) -> None:
+        """Keep a table that may be too large for memory in a file beside the case."""
+        con = self._con
+        path = str(self._spill / f"{query.name}.parquet")
+        literal = "'" + path.replace("'", "''") + "'"
+        con.execute(
+            f"COPY ({query.statement}) TO {literal}"
+            f" (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {ROW_GROUP})"
+        )
+        con.execute(f"DROP TABLE IF EXISTS {query.name}")
+        con.execute(
+            f"CREATE OR REPLACE TEMP VIEW {query.name} AS FROM read_parquet({literal})"
+        )
 
     def _stream(self, query: Query) -> None:
         """Write a large table without holding it, in row groups of a fixed size."""

@@ -2,7 +2,7 @@
 -- layer: harness
 -- cause: harness.context_overflow
 -- role: root
--- precedence: 225
+-- precedence: 242
 -- known gaps: refusals of which the status is unusual
 SELECT
     idless_refusals.attempt_id,

@@ -2,7 +2,7 @@
 -- layer: harness
 -- cause: harness.context_overflow
 -- role: root
--- precedence: 226
+-- precedence: 243
 -- known gaps: a context length that neither a log nor --config states; prompts that are
 --     counted after the refusal only
 SELECT

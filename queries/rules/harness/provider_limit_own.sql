@@ -2,7 +2,7 @@
 -- layer: harness
 -- cause: harness.provider_limit
 -- role: root
--- precedence: 250
+-- precedence: 503
 -- known gaps: a provider that is not named
 SELECT
     failures.attempt_id,

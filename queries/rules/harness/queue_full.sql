@@ -2,7 +2,7 @@
 -- layer: harness
 -- cause: harness.queue_full
 -- role: root
--- precedence: 215
+-- precedence: 241
 -- known gaps: a queue that overflows without a record
 SELECT
     idless_refusals.attempt_id,

@@ -249,7 +249,7 @@ CREATE OR REPLACE TEMP TABLE clock_ids AS
 SELECT DISTINCT
     clock_id,
     hash(request_id) AS id_hash
-FROM parsed
+FROM {rows}
 WHERE
     clock_id <> $clock
     AND request_id IS NOT NULL
@@ -288,9 +288,9 @@ class Bounds:
         `clocks` is how many there are in all.
         """
         self._thin = max(1, requests // ENOUGH)
-        rows = _TOLD
+        rows, ids = _TOLD, "parsed"
         if clocks > MANY:
-            rows = "FROM told_rows"
+            rows, ids = "FROM told_rows", "told_rows"
             self._con.execute(
                 f"CREATE OR REPLACE TEMP TABLE told_rows AS {_TOLD}"
                 f" AND hash(request_id) % {self._thin} = 0"
@@ -299,7 +299,7 @@ class Bounds:
         query = _SPANS if role == "access" else _INNER_SPANS
         known = {"clock": clock, "thin": self._thin}
         self._con.execute(query, known)
-        self._con.execute(_IDS, known)
+        self._con.execute(_IDS.format(rows=ids), known)
         finest = self._con.execute(_FINEST, {"clock": clock}).fetchone()
         self._coarse = bool(finest and (finest[0] or 0) > FINE_US)
 

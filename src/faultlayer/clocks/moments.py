@@ -14,6 +14,7 @@ from statistics import median
 from typing import NamedTuple
 
 import duckdb
+import numpy as np
 
 from faultlayer.clocks.clock import QUARTER_US, Clock, constant
 
@@ -112,57 +113,19 @@ ORDER BY clock_id
 """
 
 # Failures that a dead engine can cause; what the edge refused itself is no witness.
-_OUTAGES = """
-WITH exchanges AS (
-    SELECT
-        event_id,
-        epoch_us(ts_raw) - coalesce(CAST(duration_ms * 1000 AS BIGINT), 0) AS begun,
-        epoch_us(ts_raw) AS ended,
-        ts_precision_us AS precision,
-        status >= 400 AS failed
-    FROM parsed
-    WHERE
-        clock_id = $edge
-        AND kind = 'access'
-        AND (status IN (500, 502, 503, 504) OR status < 400)
-),
-
-stretches AS (
-    SELECT
-        exchanges.*,
-        sum(CASE WHEN failed THEN 0 ELSE 1 END) OVER (
-            ORDER BY ended, event_id
-        ) AS stretch
-    FROM exchanges
-),
-
-outages AS (
-    SELECT
-        stretch,
-        min(ended) FILTER (WHERE failed) AS first,
-        max(begun) FILTER (WHERE failed) AS last,
-        max(ended) FILTER (WHERE NOT failed) AS served_before,
-        count(*) FILTER (WHERE failed) AS failures,
-        max(precision) AS precision
-    FROM stretches
-    GROUP BY stretch
-    HAVING bool_or(failed)
-)
-
+_EXCHANGES = """
 SELECT
-    outages.first,
-    outages.last,
-    outages.served_before,
-    (
-        SELECT min(exchanges.ended)
-        FROM exchanges
-        WHERE NOT exchanges.failed AND exchanges.begun > outages.last
-    ) AS served_after,
-    outages.failures,
-    outages.precision
-FROM outages
-ORDER BY outages.first
-LIMIT $most
+    event_id,
+    epoch_us(ts_raw) - coalesce(CAST(duration_ms * 1000 AS BIGINT), 0) AS begun,
+    epoch_us(ts_raw) AS ended,
+    ts_precision_us AS precision,
+    status >= 400 AS failed
+FROM parsed
+WHERE
+    clock_id = $edge
+    AND kind = 'access'
+    AND ts_raw IS NOT NULL
+    AND (status IN (500, 502, 503, 504) OR status < 400)
 """
 
 
@@ -219,10 +182,9 @@ def match(
         if not words or len(deaths) > _MOST:
             continue
         if outages is None:
-            rows = con.execute(_OUTAGES, {"edge": edge, "most": _MOST + 1}).fetchall()
-            outages = [_Outage(*row) for row in rows]
-        if not 0 < len(outages) <= _MOST:
-            continue
+            outages = _outages(con, edge)
+        if not outages:
+            break
         zoned = con.execute(
             "SELECT bool_and(coalesce(zoned, FALSE)) FROM sources WHERE clock_id = $clock",
             {"clock": name},
@@ -242,6 +204,44 @@ def match(
             low, high, pairs = bounds
             offset = constant(_plain(low, high), low, high, pairs)
             found.append(Clock(name, "weak", "one outage seen by both", (offset,)))
+    return found
+
+
+def _outages(con: duckdb.DuckDBPyConnection, edge: str) -> list[_Outage]:
+    """Give the outages of the edge; none where they are too many to be moments."""
+    rows = con.execute(_EXCHANGES, {"edge": edge}).fetchnumpy()
+    columns = {name: np.ma.getdata(column) for name, column in rows.items()}
+    order = np.lexsort((columns["event_id"], columns["ended"]))
+    begun, ended, precision, failed = (
+        columns[name][order] for name in ("begun", "ended", "precision", "failed")
+    )
+    served = np.flatnonzero(~failed)
+    # Failures between the same two served ones are one outage.
+    stretch = np.searchsorted(served, np.flatnonzero(failed))
+    numbers = np.unique(stretch)
+    if len(numbers) > _MOST:
+        return []
+    soonest = np.argsort(begun[served], kind="stable")
+    starts = begun[served][soonest]
+    # The first that ended of those that began after a moment.
+    ends = np.minimum.accumulate(ended[served][soonest][::-1])[::-1]
+    found = []
+    for number in numbers:
+        mine = np.flatnonzero(failed)[stretch == number]
+        last = int(begun[mine].max())
+        after = int(np.searchsorted(starts, last, side="right"))
+        # Before the first that was served there is none.
+        around = np.append(mine, served[number - 1]) if number else mine
+        found.append(
+            _Outage(
+                first=int(ended[mine[0]]),
+                last=last,
+                served_before=int(ended[around[-1]]) if number else None,
+                served_after=int(ends[after]) if after < len(ends) else None,
+                failures=len(mine),
+                precision=int(precision[around].max()),
+            )
+        )
     return found
 
 

@@ -7,34 +7,57 @@ import duckdb
 from faultlayer.clocks.clock import Clock
 
 # The same exchange in the access log and in the error log of one server: the seconds
-# agree, whatever the zone makes of the hours.
+# agree, whatever the zone makes of the hours. Some of the records tell it as well as all.
 _VOTES = """
 WITH errors AS (
-    SELECT client, epoch_us(ts_raw) AS ts
+    SELECT DISTINCT client, epoch_us(ts_raw) AS ts
     FROM parsed
     WHERE clock_id = $clock AND client IS NOT NULL AND kind <> 'access'
+    ORDER BY hash(client, ts), client, ts
+    LIMIT $most
+),
+
+zones AS (
+    SELECT unnest(generate_series(-60, 60)) * 900000000 AS zone
+),
+
+moments AS (
+    SELECT
+        errors.client,
+        errors.ts,
+        zones.zone,
+        unnest(
+            generate_series(
+                (errors.ts - zones.zone - 2000000) // 1000000,
+                (errors.ts - zones.zone + 2000000) // 1000000
+            )
+        ) AS second
+    FROM errors
+    CROSS JOIN zones
 ),
 
 failed AS (
-    SELECT client, epoch_us(ts_raw) AS ts
+    SELECT client, epoch_us(ts_raw) AS ts, epoch_us(ts_raw) // 1000000 AS second
     FROM parsed
     WHERE clock_id = $sibling AND kind = 'access' AND status >= 400
 ),
 
 votes AS (
-    SELECT
-        CAST(round((errors.ts - failed.ts) / 9e8) AS BIGINT) * 900000000 AS zone,
-        count(DISTINCT errors.ts) AS votes
-    FROM errors
-    INNER JOIN failed ON errors.client = failed.client
-    WHERE
-        abs(errors.ts - failed.ts - round((errors.ts - failed.ts) / 9e8) * 9e8) <= 2e6
-        AND abs(errors.ts - failed.ts) <= 15 * 3600 * 1e6
-    GROUP BY 1
+    SELECT moments.zone, count(DISTINCT moments.ts) AS votes
+    FROM moments
+    INNER JOIN failed
+        ON
+            moments.client = failed.client
+            AND moments.second = failed.second
+            AND abs(moments.ts - moments.zone - failed.ts) <= 2000000
+    GROUP BY moments.zone
 )
 
 SELECT zone, votes FROM votes ORDER BY votes DESC, abs(zone), zone LIMIT 1
 """
+
+#: So many moments of trouble at the edge are enough.
+_MOST = 500
 
 _PAIRS = """
 SELECT DISTINCT other.clock_id
@@ -64,7 +87,8 @@ def borrow(
         if sibling is None:
             continue
         votes = con.execute(
-            _VOTES, {"clock": name, "sibling": sibling.clock_id}
+            _VOTES,
+            {"clock": name, "sibling": sibling.clock_id, "most": _MOST},
         ).fetchone()
         zone, count = votes or (0, 0)
         found.append(
