@@ -2,7 +2,7 @@
 -- layer: harness
 -- cause: harness.provider_limit
 -- role: root
--- precedence: 251
+-- precedence: 504
 -- known gaps: a key that the client gave and the gateway passed on; a limit is only the
 --     nearest name for a refusal
 SELECT
