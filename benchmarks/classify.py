@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 
 from faultlayer import assets, classify, database, parse, queries
-from faultlayer.analyze import MEMORY, timing
+from faultlayer.analyze import JOINED, timing
 
 MB = 1e6
 
@@ -38,6 +38,7 @@ def run(case: Path, memory: str) -> None:
         queries.library(assets.builtin("queries")),
         timing(parse.load_definitions()),
         spill,
+        grows=memory == JOINED,
     )
     begun, stages = cpu_s(), list[tuple[str, float]]()
     classifier.run(lambda name: stages.append((name, cpu_s())))
@@ -74,7 +75,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("logs", type=Path, help="folder `logs` of bad_day.py")
     parser.add_argument("--work", type=Path, required=True, help="folder for outputs")
-    parser.add_argument("--memory", default=MEMORY, help="of the database")
+    parser.add_argument("--memory", default=JOINED, help="of the database")
     parser.add_argument("--max-cpu", type=float, default=60.0, help="seconds")
     parser.add_argument("--max-rss", type=float, default=4000.0, help="MB")
     parser.add_argument("--again", action="store_true", help="the case is there")

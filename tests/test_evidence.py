@@ -6,7 +6,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.scenario_builder import scenarios
+from tests.background_traffic import crowd
+from tests.scenario_builder import Scenario, scenarios
 from tests.scenario_logs import Log
 
 from faultlayer.analyze import analyze
@@ -21,11 +22,14 @@ Verdicts = dict[tuple[str | None, int], tuple[str, str]]
 
 
 def verdicts(
-    name: str, folder: Path, change: Callable[[Path], None] | None = None
+    name: str,
+    folder: Path,
+    change: Callable[[Path], None] | None = None,
+    made: Callable[[], Scenario] | None = None,
 ) -> Verdicts:
-    """Analyze a scenario, with its folder of logs changed before."""
+    """Analyze a scenario or one `made` of it, with its folder of logs changed before."""
     folder.mkdir()
-    BUILT[name]().write(folder)
+    (made or BUILT[name])().write(folder)
     if change is not None:
         change(folder / "logs")
     analyze([str(folder / "logs")], folder / "case")
@@ -108,3 +112,22 @@ def test_rotation_changes_no_verdict(
 
     name = NAMES[1]
     assert verdicts(name, tmp_path / "after", rotate) == untouched[name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*NAMES, "plugin_outage_skewed", "quota_tenant", "edge_limits", "two_deaths_two_reasons"],
+)  # fmt: skip
+def test_ten_times_the_traffic_beside_it_changes_no_verdict(
+    name: str, untouched: dict[str, Verdicts], tmp_path: Path
+) -> None:
+    """Other users at another engine, all served: what failed has failed of the same."""
+
+    def crowded() -> Scenario:
+        scenario = BUILT[name]()
+        crowd(scenario)
+        return scenario
+
+    before = untouched.get(name) or verdicts(name, tmp_path / "before")
+    assert before
+    assert verdicts(name, tmp_path / "after", made=crowded) == before

@@ -21,6 +21,12 @@ FULLEST = [
 # Views that hold what we know beforehand, whatever the case.
 CONSTANTS = {"settings", "named_causes"}
 LAYERS = {"model", "harness", "quota", "client"}
+PARSERS = assets.builtin("parsers")
+COMPONENT = re.compile(r'component = "([^"]+)"')
+GENERIC = {
+    "access", "answer", "config", "gpu", "harness", "host", "kernel", "metrics", "native",
+    "provider-usage", "quota",
+}  # fmt: skip
 
 
 def named(query: Query) -> str:
@@ -34,6 +40,33 @@ def nothing() -> Prepared:
     prepared = rule_bench.prepared(RuleCase("", "", 1, "no records"), LIBRARY)
     assert prepared.rows() == []
     return prepared
+
+
+def products() -> set[str]:
+    """Give the programs that formats are of; what every stack has is no product."""
+    folders = [folder for folder in PARSERS.iterdir() if folder.is_dir()]
+    files = [file for folder in folders for file in folder.iterdir()]
+    texts = [file.read_text("utf-8") for file in files if file.name.endswith(".toml")]
+    found = {name for text in texts for name in COMPONENT.findall(text)}
+    return {name.lower() for name in found} - GENERIC
+
+
+def test_no_rule_names_a_product() -> None:
+    """Products live in formats and signatures: a rule knows kinds, layers and roles."""
+    names = products()
+    assert {"nginx", "envoy", "vllm", "litellm", "sglang"} < names
+    said = {
+        (query.path, name)
+        for query in ALL
+        if query.group in ("conditions", "rules", "verdicts")
+        for name in names
+        if re.search(
+            rf"\b{re.escape(name)}\b",
+            re.sub("--.*", "", query.statement),
+            re.IGNORECASE,
+        )
+    }
+    assert said == set()
 
 
 @pytest.mark.parametrize("query", ALL, ids=named)

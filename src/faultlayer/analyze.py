@@ -119,6 +119,7 @@ def analyze(
                 writer.spill,
                 options.clocks,
                 options.stated,
+                grows=options.memory is None,
             )
             classifier.run(progress.step)
             assumed = classifier.assumed()

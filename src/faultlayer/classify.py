@@ -21,6 +21,10 @@ CORRECTED = 10
 
 ROW_GROUP = 122_880
 
+#: Memory for each failed attempt, and what does without asking how many they are.
+ROW_BYTES = 1_600
+ENOUGH_MB = 320
+
 #: Hashes that are sorted at once: 40 MB of them.
 PART = 5_000_000
 
@@ -137,7 +141,8 @@ class Classifier:
 
     `sources.parquet` and the events must be there; `run` writes all other tables.
     `spill` is a folder for what does not outlive the run. `checks` holds after `run` how
-    many constraints of shared requests contradict each clock.
+    many constraints of shared requests contradict each clock. With `grows` the database
+    gets more memory where very many attempts failed.
     """
 
     def __init__(
@@ -149,8 +154,11 @@ class Classifier:
         spill: Path | None = None,
         wishes: Wishes | None = None,
         stated: Stated | None = None,
+        *,
+        grows: bool = False,
     ) -> None:
         self._con = con
+        self._grows = grows
         self._spill = spill or case_dir
         self._dir = case_dir
         self._timing = timing
@@ -322,6 +330,14 @@ class Classifier:
             f"CREATE OR REPLACE TEMP TABLE {kept} AS FROM read_parquet(?)",
             [str(self._spill / f"{kept}.parquet")],
         )
+        self._make_room(kept)
+
+    def _make_room(self, kept: str) -> None:
+        """Give what follows the memory for so many rows; spilling all costs more."""
+        rows = self._con.execute(f"SELECT count(*) FROM {kept}").fetchall()[0][0]
+        wanted = rows * ROW_BYTES // 1_000_000
+        if self._grows and wanted > ENOUGH_MB:
+            self._con.execute(f"SET memory_limit = '{wanted}MB'")
 
     def _find_conditions(self) -> None:
         self._empty("conditions")
