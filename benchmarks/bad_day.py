@@ -1,9 +1,9 @@
-"""Write the logs of a day on which half of all attempts fail: `bad_day.py DIR [--attempts N]`.
+"""Write the logs of a day on which most attempts fail: `bad_day.py DIR [--attempts N] [--failed N]`.
 
 Sixteen engines behind a gateway and nginx, two hundred pools, a ledger; engines die of six
 causes and start again, hang and slow down, plugins lose what they need, pools run dry, limits
-are met and lowered. `DIR/logs` is what `analyze` gets, `DIR/truth.jsonl` what is true. Two
-million attempts make ten million records. The same arguments give the same bytes.
+are met. `DIR/logs` is what `analyze` gets, `DIR/truth.jsonl` what is true. A million failed
+attempts beside 0.7 million others make ten million records. The same arguments give the same bytes.
 """
 
 import argparse
@@ -192,11 +192,11 @@ def served(dice: np.random.Generator, plan: pl.DataFrame, count: int) -> pl.Data
     )  # fmt: skip
 
 
-def attempts(seed: int, count: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+def attempts(seed: int, count: int, bad: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Give the plan and all attempts, in order of their start."""
     dice = np.random.default_rng(seed)
     plan = spans(dice)
-    failed = failing(dice, plan, count // 2)
+    failed = failing(dice, plan, bad)
     rows = pl.concat([served(dice, plan, count - failed.height), failed])
     size, c = rows.height, pl.col
     statuses = {name: spec[1] for name, spec in OUTCOMES.items()} | {"served": 200}
@@ -236,10 +236,11 @@ def main() -> int:
     """Write the day that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("output", type=Path, help="folder for logs and truth")
-    parser.add_argument("--attempts", type=int, default=2_000_000)
+    parser.add_argument("--attempts", type=int, default=1_700_000)
+    parser.add_argument("--failed", type=int, default=1_000_000, help="of them, about")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    plan, rows = attempts(options.seed, options.attempts)
+    plan, rows = attempts(options.seed, options.attempts, options.failed)
     least = {name: spec[3] for name, spec in OUTCOMES.items()} | {"served": ""}
     lines = 0
     with ExitStack() as stack:

@@ -240,9 +240,9 @@ def _death(engine: int, start: int, end: int, reason: str, log: Log) -> None:
         record(start, core, "core.py:842", text, "ERROR")
     record(start + 100_000, API, "async_llm.py:525", ECHO, "ERROR")
     if reason in HOST_WORDS:
-        shown = _at(start - 200_000, "%a %b %d %H:%M:%S %Y")
+        shown = _at(start - 200_000 + ahead(engine), "%a %b %d %H:%M:%S %Y")
         word = HOST_WORDS[reason].format(gpu=10 + engine, pid=41_000 + engine)
-        log("logs/host/dmesg.txt").say(start - 200_000, f"[{shown}] {word}")
+        log(f"logs/host/{name}/dmesg.txt").say(start - 200_000, f"[{shown}] {word}")
     for line in SHUTDOWN:
         mine.say(start + 500_000, f"({API}) INFO:     {line}")
     _say(

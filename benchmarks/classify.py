@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 
 from faultlayer import assets, classify, database, parse, queries
-from faultlayer.analyze import JOINED, timing
+from faultlayer.analyze import joined_memory, timing
 
 MB = 1e6
 
@@ -27,10 +27,19 @@ def cpu_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def run(case: Path, memory: str) -> None:
+def events(case: Path) -> int:
+    """Count the parsed records of a case."""
+    found = duckdb.execute(
+        f"SELECT sum(events) FROM '{case}/sources.parquet'"
+    ).fetchall()
+    return int(found[0][0])
+
+
+def run(case: Path) -> None:
     """Classify the records of a case in place and print the seconds of each stage."""
     spill = case / "spill"
     spill.mkdir()
+    memory = joined_memory(events(case))
     con = database.connect(memory_limit=memory, threads=1, temp_dir=spill)
     classifier = classify.Classifier(
         con,
@@ -38,7 +47,7 @@ def run(case: Path, memory: str) -> None:
         queries.library(assets.builtin("queries")),
         timing(parse.load_definitions()),
         spill,
-        grows=memory == JOINED,
+        grows=True,
     )
     begun, stages = cpu_s(), list[tuple[str, float]]()
     classifier.run(lambda name: stages.append((name, cpu_s())))
@@ -75,7 +84,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("logs", type=Path, help="folder `logs` of bad_day.py")
     parser.add_argument("--work", type=Path, required=True, help="folder for outputs")
-    parser.add_argument("--memory", default=JOINED, help="of the database")
     parser.add_argument("--max-cpu", type=float, default=60.0, help="seconds")
     parser.add_argument("--max-rss", type=float, default=4000.0, help="MB")
     parser.add_argument("--again", action="store_true", help="the case is there")
@@ -83,7 +91,7 @@ def main() -> int:
     options = parser.parse_args()
     case, again = options.work / "case", options.work / "again"
     if options.child:
-        run(again, options.memory)
+        run(again)
         return 0
     options.work.mkdir(parents=True, exist_ok=True)
     if not options.again:
@@ -95,13 +103,10 @@ def main() -> int:
     for name in ("events", "rejects"):
         (again / name).symlink_to((case / name).resolve())
     shutil.copy(case / "sources.parquet", again)
-    words = ["--work", options.work, "--memory", options.memory, "--child"]
-    command = [sys.executable, __file__, options.logs, *words]
+    command = [sys.executable, __file__, options.logs, "--work", options.work]
+    command.append("--child")
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    count = duckdb.execute(
-        f"SELECT sum(events)::BIGINT FROM '{again}/sources.parquet'"
-    ).fetchone()
-    print(f"{(count or [0])[0]:,} events\n{done.stdout.strip()}")
+    print(f"{events(again):,} events\n{done.stdout.strip()}")
     truth = options.logs.parent / "truth.jsonl"
     if truth.exists():
         print(right(again, truth))

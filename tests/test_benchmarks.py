@@ -81,3 +81,19 @@ def test_run_prints_what_the_floor_took(access: Path, tmp_path: Path) -> None:
         ["floor", "2"],
         ["re", "2"],
     ]
+
+
+def test_bad_day_tells_the_truth_of_every_attempt(tmp_path: Path) -> None:
+    """Each attempt has its line of truth, and the same arguments give the same bytes."""
+    days = [tmp_path / "a", tmp_path / "b"]
+    for day in days:
+        run("bad_day.py", day, "--attempts", 3000, "--failed", 2000)
+    files = sorted(path.relative_to(days[0]) for path in days[0].rglob("*.*"))
+    assert [(days[0] / path).read_bytes() for path in files] == [
+        (days[1] / path).read_bytes() for path in files
+    ]
+    truth = pl.read_ndjson(days[0] / "truth.jsonl", infer_schema_length=None)
+    lines = (days[0] / "logs/nginx/harness_access.log").read_text().splitlines()
+    assert truth.height == len(lines) == 3000
+    assert 1900 < truth["cause"].count() <= 2000
+    assert truth["cause"].n_unique() > 20

@@ -36,7 +36,11 @@ R = TypeVar("R")
 #: several layers are joined by request, and spilled joins take half as long again; by
 #: then reading has needed more than that already.
 MEMORY = "192MB"
-JOINED = "320MB"
+JOINED_MB = 320
+
+#: From so many events of several layers on each gets more, since spilling costs more.
+MANY = 7_000_000
+EVENT_BYTES = 200
 
 
 class Progress(Protocol):
@@ -149,7 +153,15 @@ def analyze(
 def _memory(results: Sequence[SourceResult]) -> str:
     """Say how much memory the SQL stages have when the user does not."""
     layers = {result.layer for result in results if result.events}
-    return JOINED if len(layers) > 1 else MEMORY
+    if len(layers) > 1:
+        return joined_memory(sum(result.events for result in results))
+    return MEMORY
+
+
+def joined_memory(events: int) -> str:
+    """Say how much memory the SQL stages have for so many events of several layers."""
+    more = max(0, events - MANY) * EVENT_BYTES // 1_000_000
+    return f"{JOINED_MB + more}MB"
 
 
 def _layers(stated: Stated | None) -> dict[str, list[str]]:
