@@ -264,9 +264,21 @@ def _layers(
             pl.concat([none, *(one["message"] for one in built if "message" in one)]),
             definitions.signatures,
         )
+        layer = layer or _layer_of_exchanges(scores)
         if layer:
             found[stream] = layer
     return found
+
+
+def _layer_of_exchanges(scores: Sequence[scoring.Score]) -> str | None:
+    """Give the layer of the exchanges that a program logs among its other records."""
+    for score in scores:
+        if any(
+            score.hits.get(at) and pattern.kind == "access"
+            for at, pattern in enumerate(score.format.patterns)
+        ):
+            return score.format.layer
+    return None
 
 
 def _crowded(

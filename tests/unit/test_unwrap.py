@@ -368,3 +368,17 @@ def test_very_many_files_of_one_shipper(tmp_path: Path) -> None:
     assert set(events.get_column("kind")) == {"engine_dead"}
     assert events.get_column("origin").n_unique() == 60
     assert len(rejects) == 0
+
+
+def test_access_records_of_a_logger_tell_its_layer(tmp_path: Path) -> None:
+    """Exchanges among other records of one program: all of them are the harness's."""
+    access = '{"time":"2026-11-30T05:26:4%dZ","msg":"access","rid":"r-%d","path":"/v1/x","status":401}'
+    other = (
+        '{"time":"2026-11-30T05:26:45Z","level":"ERROR","rid":"r-1","msg":'
+        '"litellm.AuthenticationError: OpenAIException - Incorrect API key provided"}'
+    )
+    lines = [*(access % (number, number) for number in range(4)), other]
+    events, _, _ = run(tmp_path, "\n".join(lines) + "\n")
+    found = events.select("kind", "layer", "request_id").rows()
+    assert found[1] == ("access", "harness", "r-1")
+    assert found[4] == ("provider_auth_failed", "harness", "r-1")
