@@ -91,7 +91,8 @@ def _read(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     numbered = pl.concat_str(
         pl.lit(f'{{"{ROW}":'), ROW, pl.lit(","), pl.col(TEXT).str.slice(1)
     )
-    whole: str = lines.select(numbered.str.join("\n")).item()
+    # As objects of Python, which are given back at once: polars would hold the memory.
+    whole = "\n".join(lines.select(numbered.alias("n")).get_column("n").to_list())
     try:
         objects = pl.read_ndjson(io.BytesIO(whole.encode()), schema=types)
     except pl.exceptions.PolarsError:
