@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Final
 
 import polars as pl
@@ -11,6 +12,8 @@ from faultlayer.jsonl import ROW, json_objects
 from faultlayer.literals import pieces
 
 HIT: Final = "_hit"
+#: A named group, and its name.
+GROUP: Final = re.compile(r"(?<!\\)(?:\\\\)*\(\?P<(\w+)>")
 TIME_LOCAL: Final = "%d/%b/%Y:%H:%M:%S %z"
 _FREE: Final = re.compile(r"\(\?P<(\w+)>\.\*\)")
 # What is behind it decides whether these match, unless a letter must follow.
@@ -61,38 +64,53 @@ def kept(done: pl.DataFrame, names: Sequence[str]) -> Match:
 
 
 def regex_plan(regex: str) -> Plan:
-    """Compile a regex with named groups; it has to take the whole line."""
-    try:
-        groups = tuple(re.compile(regex).groupindex)
-    except re.error as error:
-        raise PatternError(str(error)) from None
-    if not groups:
-        msg = "regex has no named group"
-        raise PatternError(msg)
+    """Compile a regex with named groups; it has to take the whole line.
+
+    For Python's engine it is compiled when `may_take` is first asked, which raises
+    PatternError when it has a syntax of its own: that costs more than all the rest.
+    """
+    groups = tuple(dict.fromkeys(GROUP.findall(regex)))
     # The empty group tells a match from a line of optional groups that are all absent.
     whole = f"^(?P<{HIT}>)(?:{regex})$"
     try:
         expr = pl.col("text").str.extract_groups(whole)
     except pl.exceptions.ComputeError as error:
+        _of_python(regex)  # whose message is better, if it refuses it too
         raise PatternError(str(error).strip().rpartition("error: ")[2]) from None
+    if not groups:
+        _of_python(regex)
+        msg = "regex has no named group"
+        raise PatternError(msg)
+
+    @cache
+    def by_heads() -> Callable[[pl.Series], Match] | None:
+        head, free = _head(regex)
+        if not free:
+            return None
+        cut = f"^(?:{head})"
+        prefix = pl.col("head").str.extract_groups(f"{cut}$")
+        return partial(_by_heads, cut=cut, prefix=prefix, free=free)
 
     def match(text: pl.Series) -> Match:
+        if len(text) >= _MANY and (matched := by_heads()) is not None:
+            return matched(text)
         found = text.to_frame("text").select(expr.alias("m")).unnest("m")
         hits = found.get_column(HIT).is_not_null()
         return kept(found.with_columns(hits.alias(HIT)), groups)
 
-    head, free = _head(regex)
-    if not free:
-        return Plan(match, groups, re.compile(regex).fullmatch)
-    cut = f"^(?:{head})"
-    prefix = pl.col("head").str.extract_groups(f"{cut}$")
+    python = cache(partial(_of_python, regex))
 
-    def by_heads(text: pl.Series) -> Match:
-        if len(text) < _MANY:
-            return match(text)
-        return _by_heads(text, cut, prefix, free)
+    def may_take(line: str) -> object:
+        return python().fullmatch(line)
 
-    return Plan(by_heads, groups, re.compile(regex).fullmatch)
+    return Plan(match, groups, may_take)
+
+
+def _of_python(regex: str) -> re.Pattern[str]:
+    try:
+        return re.compile(regex)
+    except re.error as error:
+        raise PatternError(str(error)) from None
 
 
 def _head(regex: str) -> tuple[str, str]:

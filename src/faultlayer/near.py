@@ -72,8 +72,8 @@ def _miss(pattern: Pattern, line: str) -> _Stop | None:
         found = _json(pattern.json, line)
         return None if found is None else (*found, found[0])
     pieces = list(pattern.pieces())
-    begins = pattern.hint.begins
-    if begins and not re.match(begins, line):
+    first = pattern.hint.first
+    if first and not re.match(first, line):
         return 0, pieces[0][0], 0
     return _stop(pieces, line)
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from faultlayer import format_keys, regex_faults, schema
 from faultlayer.compile import (
+    GROUP,
     JsonShape,
     PatternError,
     Plan,
@@ -24,7 +25,6 @@ from faultlayer.quoted import log_regex, quote_plan, tokens
 from faultlayer.shape import Extract, Pattern
 
 COLUMNS: Final = {column.name: column.type for column in schema.EVENTS_RAW}
-_GROUP: Final = re.compile(r"(?<!\\)(?:\\\\)*\(\?P<(\w+)>")
 _ONE_OF: Final = ", ".join(format_keys.SHAPES)
 
 
@@ -101,7 +101,12 @@ def _until(reader: Reader, table: Mapping[str, Any], nth: int) -> str:
 
 
 def untrusted(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
-    """Leave lines to polars alone: its regexes take linear time, those of Python may not."""
+    """Leave lines to polars alone: its regexes take linear time, those of Python may not.
+
+    Raises PatternError for a regex that Python refuses: the rest of the world knows it.
+    """
+    for plan in plans:
+        plan.may_take("")
     return tuple(replace(plan, may_take=_always) for plan in plans)
 
 
@@ -141,7 +146,7 @@ def _said(
     if shape == "regex":
         regex = "".join(reader.texts_of(table, "regex"))
         return Said(
-            names=tuple(dict.fromkeys(_GROUP.findall(regex))),
+            names=tuple(dict.fromkeys(GROUP.findall(regex))),
             make=partial(_regex_plans, (regex,)),
             hinted=partial(hint, regex),
             pieces=lambda: [(piece, piece) for piece in pieces(regex)],
@@ -198,7 +203,7 @@ def of_layout(layout: Layout) -> Said:
 def _of_json(shape: JsonShape, layout: Layout | None = None) -> Said:
     keys = ("",) if shape.list_key else shape.require
     longest = max(keys, key=len, default="")
-    seen = Hint(f'"{longest}"' if longest else "", r"[\s\[{]")
+    seen = Hint(f'"{longest}"' if longest else "", r"[\s\[{]", r"[\s\[{]")
     return Said(
         names=_json_names(shape),
         make=partial(_json_plans, shape),
@@ -257,7 +262,7 @@ def extracts(
     tables = reader.tables_of(top, "extract", format_keys.names(format_keys.EXTRACT))
     for nth, table in enumerate(tables):
         regex = "".join(reader.texts_of(table, "regex"))
-        names = tuple(dict.fromkeys(_GROUP.findall(regex)))
+        names = tuple(dict.fromkeys(GROUP.findall(regex)))
         one = Extract(
             reader.text_of(table, "from", "message"), names, partial(regex_plan, regex)
         )

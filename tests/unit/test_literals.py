@@ -22,21 +22,27 @@ def definitions() -> parse.Definitions:
 @pytest.mark.parametrize(
     ("regex", "needed", "begins"),
     [
-        (r"\[(?P<a>\d+)\] Loading model\.\.\. x?", "] Loading model... ", r"\["),
-        (r"(?:a)?bc", "bc", ""),
-        (r"ab|cd", "", ""),
-        (r"(?P<x>ab|cd)ef", "ef", ""),
-        (r"(?P<x>(?:INFO) )y+z{2}w{0,3}", "INFO", "I"),
-        (r"\d{4}-x*y", "-", r"\d"),
+        (r"\[(?P<a>\d+)\] Loading model\.\.\. x?", "] Loading model... ", r"\[\d"),
+        (r"(?:a)?bc", "bc", "(?:a){0,1}bc"),
+        (r"(?:ab+)?c", "c", ""),
+        (r"ab|cd", "", "(?:ab|cd)"),
+        (r"(?P<x>ab|cd)ef", "ef", "(?:ab|cd)ef"),
+        (r"(?:a|b*)c", "c", ""),
+        (r"(?:a|b+)c", "c", "(?:a|b)"),
+        (r"(?P<x>(?:INFO) )y+z{2}w{0,3}", "INFO", r"INFO\ y"),
+        (r"\d{4}-x*y", "-", r"\d{4}\-"),
+        (r"^\d{2,3}-", "-", r"\d{2,3}\-"),
+        (r"a.(?:b|c)d", "a", "a.(?:b|c)d"),
+        (r"a(?:bc){2}d", "bc", "a(?:bc){2}d"),
+        (r"\ba", "a", ""),
+        (r"x{40}", "x", ""),
         (r"(?i)abc", "", ""),
         (r"[a-z]+\$", "$", "[a-z]"),
         (r"[a-z]*b", "b", ""),
-        (r"(((ab)))c", "ab", "a"),
+        (r"(((ab)))c", "ab", "abc"),
     ],
 )
-def test_text_and_first_character_are_found(
-    regex: str, needed: str, begins: str
-) -> None:
+def test_text_and_beginning_are_found(regex: str, needed: str, begins: str) -> None:
     """The longest text that must be there, and what a line begins with."""
     found = hint(regex)
     assert (found.needed, found.begins) == (needed, begins)
@@ -71,11 +77,15 @@ _ATOMS = st.sampled_from(
         "[ab]",
         r"\.",
         "(?:a|b)",
+        "(?:a|ab|b+)",
+        "(?:a|)",
         "(?P<g>ab)",
         "(?:ab)?",
         "a*",
         "b+",
         "a{2}",
+        "b{1,2}",
+        "(?:a.){2}",
     ]
 )
 
