@@ -1,15 +1,18 @@
 """What a clock is off by, and how its log is cut into files, changes no verdict."""
 
+import json
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars as pl
 import pytest
 from tests.scenario_builder import scenarios
 
-from faultlayer.analyze import analyze
+from faultlayer.analyze import AnalyzeOptions, analyze
+from faultlayer.clocks import wishes
 
 SKEWED = scenarios()["plugin_outage_skewed"]
 STAMP = re.compile(r"(?<=\[)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}(?=\])")
@@ -82,3 +85,23 @@ def test_two_files_of_one_log_are_one_clock(
     incident.with_name("app.log.1").write_text("".join(lines[:cut]))
     incident.write_text("".join(lines[cut:]))
     assert explained(tmp_path) == before
+
+
+def test_what_a_user_says_of_clocks_holds(incident: Path, tmp_path: Path) -> None:
+    """Kept as logged though requests contradict it, which is said; and another reference."""
+    told = wishes.read(["gateway=keep"], "nginx")
+    analyze([str(tmp_path / "logs")], tmp_path / "case", AnalyzeOptions(clocks=told))
+    found = pl.read_parquet(tmp_path / "case/clocks.parquet").rows_by_key(
+        "clock_id", named=True, unique=True
+    )
+    (kept,) = (one for name, one in found.items() if "gateway" in name)
+    assert kept["offset_us"] == 0
+    assert re.fullmatch(
+        r"as told, against \d\d % of what its requests demand", kept["method"]
+    )
+    (edge,) = (one for one in found.values() if one["status"] == "reference")
+    assert edge["method"] == "as told"
+    assert incident.exists()
+    checks = json.loads((tmp_path / "case/case.json").read_text())["clock_checks"]
+    (check,) = (one for one in checks if "gateway" in one["clock_id"])
+    assert check["violated_corrected"] == check["violated_as_logged"] > 0

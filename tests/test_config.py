@@ -177,6 +177,14 @@ def test_the_example_of_the_page_is_one(page: str, tmp_path: Path) -> None:
     assert {section for section, _ in found.stated.numbers} == set(stated.SECTIONS)
 
 
+def test_the_reference_may_stand_with_the_clocks(tmp_path: Path) -> None:
+    """`clock.reference` is the reference, and no glob."""
+    file = tmp_path / "faultlayer.toml"
+    file.write_text('[clock]\nreference = "edge"\nmodel = "+8h"\n')
+    found = _config.read(file).options
+    assert (found["reference"], found["clock"]) == ("edge", {"model": "+8h"})
+
+
 def _written(page: str) -> str:
     rows = "".join(
         f"| `{one.section}.{one.name}` | {'' if one.default is None else one.default}"

@@ -12,6 +12,7 @@ _HOUR = 3_600_000_000
 _HOUR_SLACK = 1_000_000
 _STEPS = 4
 _DIRECT = "shared request ids"
+_TOLD = "as told"
 #: Steps of several clocks within so much of one another are one of the reference.
 _AT_ONCE = timedelta(minutes=15)
 
@@ -33,8 +34,10 @@ def clock_words(
     each with its time.
     """
     name = name or str(segments[0]["clock_id"])
+    told = str(segments[0]["method"])
+    told = f" ({told})" if told.startswith(_TOLD) else ""
     if segments[0]["status"] == "reference":
-        return f"{name} is the reference"
+        return f"{name} is the reference{told}"
     if is_untied(segments):
         return f"{name} untied"
     main = max(range(len(segments)), key=lambda one: segments[one]["pairs"] or 0)
@@ -47,7 +50,7 @@ def clock_words(
     if len(others) > _STEPS:
         parts.append(f"{wording.count(len(others) - _STEPS, 'more step')}")
     weak = " (weak)" if any(s["status"] == "weak" for s in segments) else ""
-    return f"{name} {', '.join(parts)}{weak}"
+    return f"{name} {', '.join(parts)}{weak}{told}"
 
 
 def reference_steps(clocks: Sequence[Sequence[Values]], day: date | None) -> list[str]:

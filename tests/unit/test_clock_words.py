@@ -37,6 +37,8 @@ WHOLE = {
         ({"offset_us": 3_000, "lo_us": -1_000, "hi_us": 7_000}, "c in step ±4 ms"),
         ({"drift_ppm": -12.4}, "c +2.703 s ±4 ms -12 ppm"),
         ({"lo_us": None}, "c +2.703 s ±?"),
+        ({"method": "as told"}, "c +2.703 s ±4 ms (as told)"),
+        ({"method": "as told", "status": "reference"}, "c is the reference (as told)"),
         ({"offset_us": 28_800_001_000, "lo_us": 28_800_000_000,
           "hi_us": 28_800_002_000, "time_zone_us": 28_800_000_000},
          "c UTC+8 ±1 ms"),

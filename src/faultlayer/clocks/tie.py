@@ -1,7 +1,7 @@
 """Ties the clocks of a case to one reference, or says that nothing ties them."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import duckdb
@@ -13,12 +13,15 @@ from faultlayer.clocks.bounds import Bounds, Role
 from faultlayer.clocks.checks import Check, count
 from faultlayer.clocks.clock import Clock, Segment, constant
 from faultlayer.clocks.estimate import segments
-from faultlayer.clocks.wishes import Wishes
+from faultlayer.clocks.wishes import TOLD, Wishes
 
 #: Shared requests and agreement below which a tie is called weak.
 FEW_PAIRS = 3
 GOOD_SUPPORT = 0.8
 POOR_SUPPORT = 0.6
+
+#: Share of contradictions above which an offset that was told is disputed.
+DISPUTED = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
     turned: list[turns.Turn] = []
     checks: list[Check] = []
     if reference is not None:
-        method = "as told" if chosen else "most requests"
+        method = TOLD if chosen else "most requests"
         tied[reference] = Clock(reference, "reference", method, (constant(0, 0, 0),))
         tied |= {name: one for name, one in told.items() if name != reference}
         turned, checks = _spread(con, tied, clocks, reference)
@@ -179,7 +182,7 @@ def _spread(
             if name not in tied and name not in refused
         }
         if not shared:
-            return turned, checks
+            return turned, checks + _disputed(tied, clocks, bounds)
         name = max(sorted(shared), key=lambda item: shared[item])
         upper, lower = bounds.of(name, clocks[name].role)
         clock = _clock(name, segments(upper, lower))
@@ -190,6 +193,27 @@ def _spread(
         tied[name] = clock
         turned += turns.find(con, clock, by_id=True)
         bounds.refine(clock)
+
+
+def _disputed(
+    tied: dict[str, Clock], clocks: dict[str, _Known], bounds: Bounds
+) -> list[Check]:
+    """Count what contradicts the clocks that a user told of; say so of them, if most does."""
+    checks = []
+    for name, clock in tied.items():
+        if clock.method != TOLD or clock.status == "reference":
+            continue
+        upper, lower = bounds.of(name, clocks[name].role)
+        check = count(upper, lower, clock)
+        checks.append(check)
+        # Nothing that is off by as little as a told offset may be contradicts it.
+        (line,) = clock.segments
+        wrong = int((upper.value < line.low).sum() + (lower.value > line.high).sum())
+        if wrong > DISPUTED * max(1, check.constraints):
+            share = round(100 * wrong / check.constraints)
+            method = f"{TOLD}, against {share} % of what its requests demand"
+            tied[name] = replace(clock, method=method)
+    return checks
 
 
 def _clock(name: str, found: list[Segment]) -> Clock | None:

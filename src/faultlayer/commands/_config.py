@@ -33,7 +33,8 @@ OPTIONS: Final[dict[str, tuple[str, str]]] = {
 }
 TABLES: Final[dict[str, str]] = {
     "source": "glob of files = name of the format to read them as",
-    "clock": "glob of files or clocks = what the clock is ahead, such as +8h; keep",
+    "clock": "glob of files, folders or clocks = what the clock is ahead, such as +8h;"
+    " keep; and `reference`, as above",
     "layers": "cause, or a glob of causes = the layer that it counts to",
 }
 _KINDS: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
@@ -91,6 +92,8 @@ def read(path: Path) -> Config:
         if key in whole and _is(reader, whole[key], kind, (key,))
     }
     options |= {name: _texts(reader, whole, name) for name in ("source", "clock")}
+    if chosen := options["clock"].pop("reference", None):
+        options["reference"] = chosen
     numbers = {
         key: number
         for section in stated.SECTIONS

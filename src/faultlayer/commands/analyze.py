@@ -39,7 +39,8 @@ import click
     "clocks",
     multiple=True,
     metavar="GLOB=OFFSET",
-    help="What a clock is ahead, such as +8h, -1.3s, UTC+8; keep: as logged.",
+    help="What the clock of a file, folder or program is ahead: +8h, -1.3s, UTC+8; "
+    "keep: as logged, '*=keep' all of them.",
 )
 @click.option(
     "--reference", metavar="GLOB", help="The clock by which the others are corrected."
