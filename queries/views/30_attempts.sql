@@ -30,7 +30,10 @@ SELECT
             THEN FALSE
         ELSE access.forwarded
     END AS forwarded,
-    layers_of(coalesce(life.layer_bits, 0) | layer_bit('harness')) AS layers_seen,
+    CASE
+        WHEN life.layer_bits IS NULL THEN ['harness']
+        ELSE layers_of(life.layer_bits | layer_bit('harness'))
+    END AS layers_seen,
     access.source_id,
     TRUE AS has_access,
     access.forwarded AS edge_forwarded,
