@@ -1,6 +1,12 @@
 -- title: Attempts: one exchange as the outermost log saw it
 -- store: parquet
 -- keep: failed
+WITH inner_lives AS (
+    SELECT lives.*
+    FROM lives
+    SEMI JOIN orphans ON lives.request_id = orphans.request_id
+)
+
 SELECT
     access.event_id AS attempt_id,
     access.request_id,
@@ -68,6 +74,4 @@ SELECT
     NULL AS upstream_header_ms,
     NULL AS upstream_hops
 FROM orphans
-INNER JOIN (
-    FROM lives SEMI JOIN orphans ON lives.request_id = orphans.request_id
-) AS life ON orphans.request_id = life.request_id
+INNER JOIN inner_lives AS life ON orphans.request_id = life.request_id

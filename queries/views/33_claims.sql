@@ -1,13 +1,25 @@
 -- title: Whose each record is that carries the id of a failed attempt
 -- store: table
-WITH requests AS (
+WITH several AS (
     SELECT
-        attempts.request_id,
+        repeats.request_id,
         count(*) AS siblings,
-        min(attempts.attempt_id) AS attempt_id
-    FROM attempts
-    SEMI JOIN failures ON attempts.request_id = failures.request_id
-    GROUP BY attempts.request_id
+        min(repeats.event_id) AS attempt_id
+    FROM repeats
+    INNER JOIN numbers ON repeats.event_id = numbers.event_id
+    GROUP BY repeats.request_id
+),
+
+-- Of an id that does not occur twice the failed attempt is the only one.
+requests AS (
+    SELECT
+        failures.request_id,
+        coalesce(several.siblings, 1) AS siblings,
+        coalesce(several.attempt_id, failures.attempt_id) AS attempt_id
+    FROM failures
+    LEFT JOIN several ON failures.request_id = several.request_id
+    WHERE failures.request_id IS NOT NULL
+    GROUP BY ALL
 ),
 
 numbered AS (
@@ -191,6 +203,20 @@ WHERE
         placed.clock_status <> 'untied'
         AND placed.away_us
         <= 2000000 + placed.ts_error_us + placed.attempt_error_us
+    )
+    -- Where no clock tells, the order does: as many records of a kind as attempts, or as
+    -- many errors as failed ones.
+    OR (
+        placed.clock_status = 'untied'
+        AND (
+            (placed.records = placed.siblings AND placed.record = placed.number)
+            OR (
+                placed.severity = 'error'
+                AND placed.failed
+                AND placed.records = placed.alike
+                AND placed.record = placed.number_alike
+            )
+        )
     )
 QUALIFY
     row_number() OVER (
