@@ -21,9 +21,11 @@ CORRECTED = 10
 
 ROW_GROUP = 122_880
 
-#: Memory for each failed attempt, and what does without asking how many they are.
-ROW_BYTES = 1_600
+#: So many failed attempts do with what the database has, or this much if it is more;
+#: each further one gets memory of its own.
+FAILURES = 400_000
 ENOUGH_MB = 320
+ROW_BYTES = 2_000
 
 #: Hashes that are sorted at once: 40 MB of them.
 PART = 5_000_000
@@ -335,8 +337,8 @@ class Classifier:
     def _make_room(self, kept: str) -> None:
         """Give what follows the memory for so many rows; spilling all costs more."""
         rows = self._con.execute(f"SELECT count(*) FROM {kept}").fetchall()[0][0]
-        wanted = rows * ROW_BYTES // 1_000_000
-        if self._grows and wanted > ENOUGH_MB:
+        if self._grows and rows > FAILURES:
+            wanted = ENOUGH_MB + (rows - FAILURES) * ROW_BYTES // 1_000_000
             self._con.execute(f"SET memory_limit = '{wanted}MB'")
 
     def _find_conditions(self) -> None:
