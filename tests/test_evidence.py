@@ -116,8 +116,15 @@ def test_rotation_changes_no_verdict(
 
 @pytest.mark.parametrize(
     "name",
-    [*NAMES, "plugin_outage_skewed", "quota_tenant", "edge_limits", "two_deaths_two_reasons"],
-)  # fmt: skip
+    [
+        *NAMES,
+        "plugin_outage_skewed",
+        *(
+            pytest.param(name, marks=pytest.mark.deep)
+            for name in ("quota_tenant", "edge_limits", "two_deaths_two_reasons")
+        ),
+    ],
+)
 def test_ten_times_the_traffic_beside_it_changes_no_verdict(
     name: str, untouched: dict[str, Verdicts], tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def recognised(text: str) -> tuple[str, str | None]:
     return names[0] if names else "program", found.wrapper
 
 
+@pytest.mark.deep
 def test_each_line_by_itself_becomes_its_event(tmp_path: Path) -> None:
     """Nobody says what it is; format, time, kind and fields are right.
 

@@ -35,7 +35,10 @@ def truth(day: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (day / "truth.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    "seed",
+    [SEEDS[0], *(pytest.param(one, marks=pytest.mark.deep) for one in SEEDS[1:])],
+)
 def test_the_analysis_finds_the_truth(seed: int, tmp_path: Path) -> None:
     """Each failed attempt has its layer and cause, each condition and clock is found."""
     day = made(seed, tmp_path / "day")

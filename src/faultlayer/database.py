@@ -133,7 +133,8 @@ def interrupt() -> None:
     for the end of a long one.
     """
     for con in list(_OPEN):
-        con.interrupt()
+        with contextlib.suppress(duckdb.ConnectionException):  # closed by now
+            con.interrupt()
 
 
 def attach_views(

@@ -99,14 +99,14 @@ def halves(folder: Path, seed: int, *, risen: bool) -> Comparison:
     return comparing.compare(Part(case, None, noon), Part(case, noon, None))
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_quiet_day_says_nothing(tmp_path: Path) -> None:
     """Two halves of one day, twenty times: no difference is named."""
     named = [told(halves(tmp_path, seed, risen=False)) for seed in range(20)]
     assert named == [[]] * 20
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_cause_that_doubles_for_one_model_comes_first(tmp_path: Path) -> None:
     """Twenty times out of twenty, and nothing else that is not a part of it."""
     named = [told(halves(tmp_path, seed, risen=True)) for seed in range(20)]

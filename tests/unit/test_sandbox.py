@@ -177,3 +177,12 @@ def test_bad_settings_are_told(tmp_path: Path) -> None:
     """A memory limit that is none is the user's mistake, not a crash."""
     with pytest.raises(UsageError, match="the database refuses its settings"):
         database.connect(memory_limit="much", temp_dir=tmp_path)
+
+
+def test_an_interrupt_passes_over_what_is_closed() -> None:
+    """Ctrl-C may come when a connection has just ended, and stops the others."""
+    gone, busy = database.connect(), database.connect()
+    gone.close()
+    database.interrupt()
+    assert busy.execute("SELECT 1").fetchall() == [(1,)]
+    busy.close()

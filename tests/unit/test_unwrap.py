@@ -347,6 +347,7 @@ def test_pods_of_one_file_are_engines_of_their_own(tmp_path: Path) -> None:
     assert events.get_column("engine").to_list() == ["any", "any"]
 
 
+@pytest.mark.deep
 def test_very_many_files_of_one_shipper(tmp_path: Path) -> None:
     """The few that are looked at tell of all: each keeps its records apart."""
     stamp = wrapping.iso(0)
