@@ -286,8 +286,7 @@ class Classifier:
     def _put_aside(self, query: Query) -> None:
         """Keep a table that may be too large for memory in a file beside the case."""
         con = self._con
-        path = str(self._spill / f"{query.name}.parquet")
-        literal = "'" + path.replace("'", "''") + "'"
+        literal = database.literal(str(self._spill / f"{query.name}.parquet"))
         con.execute(
             f"COPY ({query.statement}) TO {literal}"
             f" (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {ROW_GROUP})"

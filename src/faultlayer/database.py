@@ -164,7 +164,7 @@ def attach_view(
         if name in _WORKED_OUT:
             body = _worked_out(name, case_dir)
         elif files:
-            names = ", ".join(_literal(file) for file in files)
+            names = ", ".join(_glob_literal(file) for file in files)
             body = _select(columns, f"read_parquet([{names}]{_expected(files)})")
         else:
             body = _nothing(columns)
@@ -193,9 +193,10 @@ def write_catalogue(path: Path) -> None:
     It holds views over relative Parquet paths: a client opens it from the case folder.
     """
     con = connect()
-    quoted = str(path).replace("'", "''")
     try:
-        con.execute(f"ATTACH '{quoted}' AS catalogue (STORAGE_VERSION '{STORAGE}')")
+        con.execute(
+            f"ATTACH {literal(str(path))} AS catalogue (STORAGE_VERSION '{STORAGE}')"
+        )
         con.execute("USE catalogue")
         con.execute("BEGIN")  # or each of hundreds of comments is synced on its own
         for name, columns in VIEWS.items():
@@ -277,9 +278,14 @@ def _dataset(
         ) from error
 
 
-def _literal(file: Path) -> str:
+def _glob_literal(file: Path) -> str:
     path = "".join(f"[{c}]" if c in "*?[" else c for c in file.absolute().as_posix())
-    return "'" + path.replace("'", "''") + "'"
+    return literal(path)
+
+
+def literal(text: str) -> str:
+    """Spell a text as SQL does."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _select(columns: tuple[Column, ...], relation: str) -> str:
@@ -308,16 +314,12 @@ def sql_type(kind: pa.DataType) -> str:
 def _comment(
     con: duckdb.DuckDBPyConnection, name: str, columns: tuple[Column, ...]
 ) -> None:
-    comments = [f"COMMENT ON VIEW {name} IS '{_quote(VIEW_DOCS[name])}'"]
+    comments = [f"COMMENT ON VIEW {name} IS {literal(VIEW_DOCS[name])}"]
     comments += [
-        f"COMMENT ON COLUMN {name}.{column.name} IS '{_quote(column.doc)}'"
+        f"COMMENT ON COLUMN {name}.{column.name} IS {literal(column.doc)}"
         for column in columns
     ]
     con.execute("; ".join(comments))
-
-
-def _quote(text: str) -> str:
-    return text.replace("'", "''")
 
 
 def _first_line(error: Exception) -> str:

@@ -110,7 +110,10 @@ class _Stages(Classifier):
             return
         if runs == 2:  # noqa: PLR2004
             self._con.execute(f"PREPARE {_PLAN}{name} AS {statement}")
-        given = ", ".join(f"{key} := {_literal(one)}" for key, one in values.items())
+        given = ", ".join(
+            f"{key} := {one if isinstance(one, int) else database.literal(one)}"
+            for key, one in values.items()
+        )
         self._con.execute(f"EXECUTE {_PLAN}{name}" + (f"({given})" if given else ""))
 
 
@@ -247,10 +250,3 @@ class Prepared:
 
 def _seconds(moment: datetime | None) -> str:
     return "" if moment is None else f"{(moment - START).total_seconds():.6g}"
-
-
-def _literal(value: str | int) -> str:
-    if isinstance(value, int):
-        return str(value)
-    quoted = value.replace("'", "''")
-    return f"'{quoted}'"
