@@ -14,6 +14,7 @@ from faultlayer.compile import PatternError, Plan
 from faultlayer.detect import Definitions
 from faultlayer.dialects import (
     apache,
+    embedded,
     envoy,
     envoy_conf,
     haproxy_conf,
@@ -31,10 +32,12 @@ from faultlayer.take import take
 _MOST_BYTES: Final = 1 << 20
 # A log is not looked into, whatever it may quote.
 _CONFIG: Final = re.compile(
-    r"(?i)(?:\.(?:conf|cfg|cnf|ini|ya?ml|json|toml|py|env|tmpl|template|inc)(?:\.\w+)?$"
+    r"(?i)(?:\.(?:conf|cfg|cnf|ini|ya?ml|json|toml|py|env|tmpl|tpl|template|inc|j2)(?:\.\w+)?$"
     r"|(?:^|/)(?:nginx|httpd|apache2|haproxy|envoy)[^/]*(?:\.txt)?$"
     r"|/(?:sites-(?:enabled|available)|conf\.d|vhosts\.d)/[^/]+$)"
 )
+# In these a configuration may stand as a text.
+_STRUCTURED: Final = re.compile(r"(?i)\.(?:ya?ml|json|tpl|template|j2)(?:\.\w+)?$")
 #: Columns that a logger's layout may have and a format of any program misses.
 _WHOSE: Final = ("request_id", "user_id", "project_id", "tenant_id", "model")
 _LOG: Final = re.compile(r"(?i)(?:\.log\b|access|error)[^/]*$")
@@ -115,6 +118,21 @@ def _text(source: Source) -> str | None:
 def _of_nginx(path: str, text: str, logs: dict[str, list[str]]) -> Iterator[_Given]:
     if not any(mark in text for mark in nginx_conf.MARKS):
         return
+    inside = [
+        (line, one)
+        for line, one in (embedded.texts(text) if _STRUCTURED.search(path) else ())
+        if any(mark in one for mark in nginx_conf.MARKS)
+    ]
+    if not inside or "log-format-upstream" in text:
+        inside.append((0, text))
+    for line, one in inside:
+        yield from _of_conf(path, one, line, logs)
+
+
+def _of_conf(
+    path: str, text: str, above: int, logs: dict[str, list[str]]
+) -> Iterator[_Given]:
+    """Give the formats of a configuration that stands below so many lines of a file."""
     # Every file of a configuration is here by itself, so none has to be included.
     found = nginx_conf.read(path, text, lambda _: [])
     for log in found.logs:
@@ -130,8 +148,8 @@ def _of_nginx(path: str, text: str, logs: dict[str, list[str]]) -> Iterator[_Giv
             continue
         if said.layout is not None:
             yield _Given(
-                "nginx", one.name, path, one.line, said, said.layout,
-                f"log_format {one.name} of {path}:{one.line}",
+                "nginx", one.name, path, above + one.line, said, said.layout,
+                f"log_format {one.name} of {path}:{above + one.line}",
                 escapes=one.escape == "default",
             )  # fmt: skip
 

@@ -11,15 +11,20 @@ from faultlayer.literals import Sight
 from faultlayer.take import take
 
 _FEW: Final = 200  # lines by which formats are chosen that are tried on all lines
+_SETTINGS: Final = "config"  # component of the formats of configurations
 _WEAK: Final = 0.6  # share of lines that a format without own marks has to take
 
 
 @dataclass(slots=True)
 class Score:
-    """How many lines a format takes, `own` of them by patterns of its program alone."""
+    """How many lines a format takes, `own` of them by patterns of its program alone.
+
+    `together`: how many all formats of settings take, if this is one of several.
+    """
 
     format: Format
     own: int = 0
+    together: int = 0
     total: int = 0
     hits: dict[int, int] = field(default_factory=dict)
 
@@ -40,7 +45,13 @@ def of(
     if program and own:
         return _scores(own, text, program)
     # A file of many programs has few lines of each: too few for a weak format.
-    return _scores([one for one in formats if not (program and one.weak)], text)
+    scores = _scores([one for one in formats if not (program and one.weak)], text)
+    settings = [one for one in scores if one.own and one.format.component == _SETTINGS]
+    if len(settings) > 1 and max(one.own for one in settings) > _WEAK * len(text) / 3:
+        _, left = take(text, [(one.format, one.format.patterns) for one in settings])
+        for one in settings:
+            one.together = len(text) - len(left)
+    return scores
 
 
 def _scores(
@@ -93,11 +104,14 @@ def ranked(
         known = [one for one in each if one.total and own[one.format.name]]
         strong = [one for one in known if not one.format.weak]
         named = any(not one.format.companion for one in strong)
-        # Weak formats take lines of any program, so they need a file to themselves.
+        # Weak formats take lines of any program, so they need a file to themselves;
+        # settings in two notations, such as a proxy's within YAML, are one file.
         weak = [
             one
             for one in known
-            if one.format.weak and not named and one.own > _WEAK * sizes[stream]
+            if one.format.weak
+            and not named
+            and max(one.own, one.together) > _WEAK * sizes[stream]
         ]
         loose = [] if strong else [one for one in each if _begins(one)]
         if loose and weak:

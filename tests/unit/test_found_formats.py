@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from faultlayer import found_formats, parse
+from faultlayer import detect, found_formats, lines, parse
+from faultlayer.blocks import Block
 from faultlayer.dialects import haproxy_conf, python_conf
 from faultlayer.find import find
 
@@ -47,7 +48,21 @@ PYTHON = """LOGGING = {"formatters": {"app": {
               "[%(request_id)s] %(message)s",
 }, "json": {"fmt": '{"at": "%(created)f", "message": "%(message)s"}'}}}
 """
+CONFIG_MAP = """apiVersion: v1
+kind: ConfigMap
+data:
+  nginx.conf: |
+    log_format gwlog '$time_iso8601|$request_id|$status|'
+                     '$request_time|$request';
+    access_log /var/log/nginx/map.log gwlog;
+"""
+VALUES = """replicaCount: 2
+snippets:
+  http: "log_format third '$msec~$status~$http_x_request_id~$request';\\naccess_log x third;\\n"
+"""
 LINES = {
+    "map.log": "2026-11-30T05:28:37+00:00|r-6|504|60.001|POST /v1/chat HTTP/1.1",
+    "third.log": "1796016517.250~502~r-7~POST /v1/chat/completions HTTP/1.1",
     "haproxy.log": (
         '10.0.3.7:46948 [30/Nov/2026:05:28:36.884] public~ e/m1 0/0/1/4/104 504 73 - - '
         'sH-- 1/1/0/0/0 0/0 {llm.example|r-1|u-9} {0.42} "GET /v1/models HTTP/1.1"'
@@ -77,6 +92,8 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, pl.DataFrame]
         "logging.yaml": YAML,
         "logging.ini": INI,
         "settings.py": PYTHON,
+        "configmap.yaml": CONFIG_MAP,
+        "values.yaml": VALUES,
     }
     for name, text in {**confs, **LINES}.items():
         (logs / name).write_text(text + "\n")
@@ -121,6 +138,8 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, pl.DataFrame]
         ),
         ("gw2.log", {"kind": "plugin_failed", "request_id": "r-4"}),
         ("app.log", {"request_id": "r-5", "severity": "error"}),
+        ("map.log", {"request_id": "r-6", "status": 504, "duration_ms": 60001.0}),
+        ("third.log", {"request_id": "r-7", "status": 502}),
     ],
 )
 def test_a_configuration_tells_the_fields(
@@ -131,6 +150,15 @@ def test_a_configuration_tells_the_fields(
     assert len(read[name]) == 1
     assert {key: event[key] for key in expected} == expected
     assert event["ts_raw"] is not None
+
+
+def test_a_configuration_map_is_read_whole() -> None:
+    """What stands in it as a text is the proxy's, all around it YAML's."""
+    definitions = parse.load_definitions()
+    found = detect.choose(
+        lines.lines_of(Block(CONFIG_MAP.encode(), 0, 1, last=True)), definitions
+    )
+    assert set(found.formats[""]) >= {"nginx_conf", "yaml_settings"}
 
 
 def test_what_a_format_knows_is_left_to_it(read: Mapping[str, pl.DataFrame]) -> None:
