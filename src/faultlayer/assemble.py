@@ -182,7 +182,7 @@ class Assembly:
             {
                 "record": record,
                 "line": logical.get_column("line"),
-                "group": table.select(frame.group_of().alias("g")).to_series(),
+                "group": table.select(frame.group_of(table).alias("g")).to_series(),
                 "single": table.get_column("single"),
                 "whole": logical.get_column("whole"),
             }
@@ -282,9 +282,9 @@ class Assembly:
         whole: pl.Expr = pl.col("message")
         if len(pieces) > 1:
             whole = pl.concat_str(pieces, separator="\n", ignore_nulls=True)
-        built = place.hstack(built).with_columns(
-            whole.alias("text"), pl.lit(name).alias("_format")
-        )
+        # It becomes the message again when signatures have seen it.
+        built = built.with_columns(whole.alias("text"), pl.lit(name).alias("_format"))
+        built = place.hstack(built.drop("message"))
         return told.merged(built) if self._wrapped else built
 
     def _rejects(

@@ -65,7 +65,7 @@ def records(lines: pl.DataFrame) -> pl.Series:
         "more",
         "enclosed",
         "severity",
-        group_of().alias("group"),
+        group_of(lines).alias("group"),
     )
     if frame.get_column("group").n_unique() > 1:
         frame = frame.sort("group", "row", maintain_order=True)
@@ -75,9 +75,7 @@ def records(lines: pl.DataFrame) -> pl.Series:
     begins = ~(within & near).fill_null(value=False) | (pl.col("strong") & ~same)
     frame = frame.with_columns(begins.alias("begins"))
     # A head that another one follows is a record; nearly all are, and need no more.
-    alone = pl.col("begins") & pl.col("strong")
-    alone &= pl.col("begins").shift(-1).fill_null(value=True)
-    frame = frame.with_columns(alone.alias("alone"))
+    frame = frame.with_columns(_alone().alias("alone"))
     record = frame.get_column("row")
     rest = frame.filter(~pl.col("alone"))
     if len(rest):
@@ -96,6 +94,8 @@ def _resolved(frame: pl.DataFrame) -> pl.Series:
     So each head that is found is a new beginning, and the lines after it are looked at
     again: blocks that begin with it come to the same.
     """
+    record = frame.get_column("row")
+    places = pl.int_range(len(frame), dtype=pl.UInt32, eager=True)
     for _ in range(_ROUNDS):
         frame = _states(_segments(frame))
         fresh = pl.col("fresh") & ~pl.col("begins")
@@ -107,18 +107,32 @@ def _resolved(frame: pl.DataFrame) -> pl.Series:
             | (pl.col("shape").is_in(["N", "E"]) & (pl.col("marks") == 0))
         )
         frame = frame.with_columns((pl.col("begins") | first | settled).alias("begins"))
+        open_ = frame.select(~_alone()).to_series()
+        frame, places = frame.filter(open_), places.filter(open_)
+    if frame.is_empty():
+        return record
     # What is too long is cut, at the same line wherever the block began.
     begun = pl.col("begins") | pl.col("fresh")
     far = (_since(pl.col("row").is_not_null(), begun) >= LONGEST) & (
         pl.col("record") >= 0
     )
     cut = pl.when(far).then(pl.lit(NOTHING, pl.Int64)).otherwise("record")
-    return frame.select(cut.alias("record")).to_series()
+    found = frame.select(cut.alias("record")).to_series()
+    return record.clone().scatter(places, found)
 
 
-def group_of() -> pl.Expr:
+def _alone() -> pl.Expr:
+    """Tell heads that another one follows: they are records, and need no look."""
+    alone = pl.col("begins") & pl.col("strong")
+    return alone & pl.col("begins").shift(-1).fill_null(value=True)
+
+
+def group_of(lines: pl.DataFrame) -> pl.Expr:
     """Tell processes of a stream apart: each has records of its own."""
     process = pl.col("process").fill_null("")
+    stream = lines.get_column("stream")
+    if len(stream) and not stream.null_count() and (stream == stream[0]).all():
+        return process
     return pl.concat_str("stream", process, separator="\x00")
 
 

@@ -73,8 +73,10 @@ def json_objects(
 def _keys_in(text: pl.Series) -> pl.Expr:
     """Count what looks like a key in each line: no fewer than its object has."""
     keys = text.str.count_matches('":', literal=True)
-    spaced = text.str.contains_any(['" ', '"\t', '"\r']).arg_true()
-    if len(spaced):
+    # Each by itself is found faster than all at once.
+    spaces = [text.str.contains(f'"{space}', literal=True) for space in " \t\r"]
+    if any(found.any() for found in spaces):
+        spaced = (spaces[0] | spaces[1] | spaces[2]).arg_true()
         some = text.gather(spaced).str.count_matches(r'"\s*:')
         keys = keys.clone().scatter(spaced, some)
     return pl.lit(keys)
@@ -88,13 +90,14 @@ def _read(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
             pl.lit(None, pl.String).alias(n) for n in names
         )
     # The row number inside each object proves that no line was split or joined.
-    numbered = pl.concat_str(
-        pl.lit(f'{{"{ROW}":'), ROW, pl.lit(","), pl.col(TEXT).str.slice(1)
-    )
-    # As objects of Python, which are given back at once: polars would hold the memory.
-    whole = "\n".join(lines.select(numbered.alias("n")).get_column("n").to_list())
+    # Written as a table of two columns, the text itself is copied once and not held.
+    whole = io.BytesIO()
+    lines.select(
+        pl.concat_str(pl.lit(f'{{"{ROW}":'), ROW), pl.col(TEXT).str.slice(1)
+    ).write_csv(whole, include_header=False, quote_style="never", batch_size=len(lines))
+    whole.seek(0)
     try:
-        objects = pl.read_ndjson(io.BytesIO(whole.encode()), schema=types)
+        objects = pl.read_ndjson(whole, schema=types)
     except pl.exceptions.PolarsError:
         objects = None
     if objects is not None and objects.get_column(ROW).equals(lines.get_column(ROW)):

@@ -1,5 +1,6 @@
 """Name what records mean: all signatures are tried on a whole column at once."""
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -56,14 +57,14 @@ class Signature:
     examples: tuple[Example, ...]
     where: Location
 
-    def applies(self) -> pl.Expr:
-        """Whether a row comes from a layer and a component that it is meant for."""
-        found = pl.lit(value=True)
-        if self.layers:
-            found &= pl.col("layer").is_in(self.layers)
-        if self.components:
-            found &= pl.col("component").is_in(self.components)
-        return found
+    def applies(self, there: Mapping[str, Set[str | None]]) -> list[pl.Expr]:
+        """Say when a row is of its layers and components; those of all are `there`."""
+        meant = {"layer": self.layers, "component": self.components}
+        return [
+            pl.col(name).is_in(wanted)
+            for name, wanted in meant.items()
+            if wanted and not there[name] <= set(wanted)
+        ]
 
     def starts(self) -> pl.Expr:
         """Whether a text begins with one of its literals."""
@@ -117,18 +118,14 @@ def name_kinds(records: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
     hits, found = match(records, signatures)
     size = records.height
     names = pl.Series([kind["name"] for kind in signatures.kinds], dtype=pl.String)
-    ranks = pl.Series([item.rank for item in signatures.items], dtype=pl.UInt32)
-    single = hits.with_columns(rank=ranks.gather(hits["sig"])).select("row", "rank")
-    lists = (
-        single.filter(pl.col("row").is_duplicated())
-        .unique()
-        .sort("row", "rank")
-        .group_by("row", maintain_order=True)
-        .agg(pl.lit(names).gather(pl.col("rank")).alias("kinds"))
-        .filter(pl.col("kinds").list.len() > 1)
-    )
-    first = single.group_by("row").agg(pl.col("rank").min())
-    kind = _scatter(size, first["row"], names.gather(first["rank"]))
+    # They are in order of rank: the most specific one is written last.
+    rank = pl.repeat(None, size, dtype=pl.UInt32, eager=True)
+    for item, frame in reversed(found):
+        rank = rank.scatter(frame["row"], item.rank)
+    lists = pl.DataFrame(schema={"row": pl.UInt32, "kinds": pl.List(pl.String)})
+    if hits.height > size - rank.null_count():
+        lists = _several(hits, signatures, names)
+    kind = names.gather(rank)
     columns: dict[str, pl.Expr | pl.Series] = {
         "kind": pl.coalesce(_column(records, "kind"), kind, pl.lit("other")),
         "kinds": pl.coalesce(
@@ -146,6 +143,23 @@ def name_kinds(records: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
     return records.with_columns(**columns)
 
 
+def _several(
+    hits: pl.DataFrame, signatures: Signatures, names: pl.Series
+) -> pl.DataFrame:
+    """Give the kinds of rows that have more than one, in order of rank."""
+    ranks = pl.Series([item.rank for item in signatures.items], dtype=pl.UInt32)
+    return (
+        hits.with_columns(rank=ranks.gather(hits["sig"]))
+        .select("row", "rank")
+        .filter(pl.col("row").is_duplicated())
+        .unique()
+        .sort("row", "rank")
+        .group_by("row", maintain_order=True)
+        .agg(pl.lit(names).gather(pl.col("rank")).alias("kinds"))
+        .filter(pl.col("kinds").list.len() > 1)
+    )
+
+
 _Found = list[tuple[Signature, pl.DataFrame]]
 
 
@@ -154,19 +168,19 @@ def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, 
     known = _column(records, "request_id").is_not_null().alias("known")
     todo = records.select("text", "layer", "component", "kind", known)
     todo = todo.with_row_index("row").filter(pl.col("kind").is_null()).drop("kind")
-    layers, components = set(todo["layer"].unique()), set(todo["component"].unique())
+    there = {name: set(todo[name].unique()) for name in ("layer", "component")}
     items = {
         index: item
         for index, item in enumerate(signatures.items)
-        if (not item.layers or layers.intersection(item.layers))
-        and (not item.components or components.intersection(item.components))
+        if (not item.layers or there["layer"].intersection(item.layers))
+        and (not item.components or there["component"].intersection(item.components))
     }
     found: dict[int, pl.DataFrame] = {}
     # Exclusive ones come first and take their rows away: what follows in them is user
     # text or a dump. The common records of a request's life end here, at a prefix.
     only = {index: item for index, item in items.items() if item.exclusive}
     masks = todo.select(
-        (item.starts() & item.applies()).alias(str(index))
+        pl.all_horizontal(item.starts(), *item.applies(there)).alias(str(index))
         for index, item in only.items()
     )
     for index, item in only.items():
@@ -176,9 +190,9 @@ def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, 
         rows = pl.concat([frame.select("row") for frame in found.values()])
         todo = todo.join(rows, on="row", how="anti", maintain_order="left")
     others = {index: item for index, item in items.items() if not item.exclusive}
-    found |= _search(todo, others, signatures.unread)
+    found |= _search(todo, others, there, signatures.unread)
     errors = _errors(records, signatures, found)
-    for index, frame in _search(errors, others, signatures.unread).items():
+    for index, frame in _search(errors, others, there, signatures.unread).items():
         found[index] = pl.concat([found[index], frame]) if index in found else frame
     pairs = [
         frame.select("row", sig=pl.lit(index, pl.UInt32))
@@ -232,7 +246,10 @@ def _errors(
 
 
 def _search(
-    todo: pl.DataFrame, items: dict[int, Signature], unread: str | None
+    todo: pl.DataFrame,
+    items: dict[int, Signature],
+    there: Mapping[str, Set[str | None]],
+    unread: str | None,
 ) -> dict[int, pl.DataFrame]:
     """Find the literals of all items in one pass, then try each item where one stands."""
     literals = sorted({text for item in items.values() for text in item.literals})
@@ -263,7 +280,7 @@ def _search(
     )
     found = {}
     for index, rows in places.iter_rows():
-        taken = _take(items[index], todo[rows].filter(items[index].applies()))
+        taken = _take(items[index], todo[rows].filter(*items[index].applies(there)))
         if taken.height:
             found[index] = taken
     return found

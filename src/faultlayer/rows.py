@@ -181,10 +181,14 @@ def _with_extracts(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
     for extract in format_.extracts:
         if extract.source not in fields.columns:
             continue
-        match = extract.plan.match(fields.get_column(extract.source))
+        text = fields.get_column(extract.source)
+        free = _open(extract.names, fields)
+        match = extract.plan.match(text if free is None else text.gather(free))
         rows = match.rows
-        if rows is not None and not len(rows):
+        if not len(match.fields):
             continue
+        if free is not None:
+            rows = free if rows is None else free.gather(rows)
         found = match.fields
         for name in found.columns:
             column = found.get_column(name)
@@ -197,6 +201,16 @@ def _with_extracts(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
                 column = fields.select(pl.coalesce(name, column)).to_series()
             fields = fields.with_columns(column.alias(name))
     return fields
+
+
+def _open(names: Sequence[str], fields: pl.DataFrame) -> pl.Series | None:
+    """Give the rows where one of these is still null, None where that is any row."""
+    if not set(names) <= set(fields.columns):
+        return None
+    null = fields.select(
+        pl.any_horizontal(pl.col(name).is_null() for name in names)
+    ).to_series()
+    return None if null.all() else null.arg_true()
 
 
 def stamps_of(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
@@ -366,7 +380,14 @@ def in_order(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     # A few lines among many of another pattern: cutting costs less than sorting.
     if len(parts[0]) == most and len(table) - most <= _FEW_ROWS:
         return _inserted(table.head(most), table.slice(most).sort("line"))
-    return table.sort("line")
+    return _sorted(table)
+
+
+def _sorted(table: pl.DataFrame) -> pl.DataFrame:
+    """Sort by line; columns without any value need not be moved."""
+    empty = [one for one in table.get_columns() if one.null_count() == len(table)]
+    moved = table.drop(one.name for one in empty).sort("line")
+    return moved.hstack(empty).select(table.columns)
 
 
 def replaced(table: pl.DataFrame, at: pl.Series, by: pl.DataFrame) -> pl.DataFrame:

@@ -188,6 +188,21 @@ def test_many_lines_are_taken_as_few_are() -> None:
             assert many.fields.equals(pl.concat(match.fields for match in few))
 
 
+def test_lines_that_come_again_are_captured_as_if_they_did_not() -> None:
+    """Of many equal lines each is captured once: the answer is that of one after another."""
+    some = ["GET /a 200", "GET /b", "none", None, "GET /\u4f60 404", "GET /a 200 "]
+    plan = plans.regex_plan(r"(?P<verb>[A-Z]+) (?P<path>\S+)(?: (?P<status>\d+))?")
+    few = plan.match(pl.Series(some, dtype=pl.String))
+    many = plan.match(pl.Series([*some * 4000, "POST /c 201"], dtype=pl.String))
+    assert few.rows is not None
+    assert few.rows.to_list() == [0, 1, 4]
+    assert many.rows is not None
+    rows = [6 * time + row for time in range(4000) for row in (0, 1, 4)]
+    assert many.rows.to_list() == [*rows, 24000]
+    assert many.fields[:-1].equals(pl.concat([few.fields] * 4000))
+    assert many.fields.row(-1) == ("POST", "/c", "201")
+
+
 @pytest.mark.parametrize("regex", ["x+", "(?P<a>x", r"(?P<a>x)(?=y)"])
 def test_a_regex_of_another_dialect_is_refused(regex: str) -> None:
     """Look-around and groups without a name fail when the file is read."""
