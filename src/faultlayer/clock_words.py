@@ -56,7 +56,8 @@ def clock_words(
 def reference_steps(clocks: Sequence[Sequence[Values]], day: date | None) -> list[str]:
     """Say when the reference itself was set: all others show that step, the other way.
 
-    Those count that share requests with it; one alone shows a step of its own.
+    Those count that share requests with it; one alone shows a step of its own. An hour
+    is the summer time of all the others.
     """
     tied = [one for one in clocks if one[0]["method"] == _DIRECT and not is_untied(one)]
     if len(tied) < 2:  # noqa: PLR2004
@@ -64,6 +65,8 @@ def reference_steps(clocks: Sequence[Sequence[Values]], day: date | None) -> lis
     found = []
     for left, right in pairwise(tied[0]):
         jump = _jump(left, right)
+        if _is_summer_time(jump, left, right):
+            continue
         if all(_shows(one, left, right) for one in tied[1:]):
             when = _second(right["valid_from"], day)
             by = wording.offset(round(-jump))
@@ -133,10 +136,15 @@ def _change(
         zone = zone_of(segments[main])
     note = ""
     near = segments[number + 1] if number < main else segments[number - 1]
-    slack = _HOUR_SLACK + (doubt(one) or 0) + (doubt(near) or 0)
-    if abs(abs(jump) - _HOUR) <= slack:
+    if _is_summer_time(jump, one, near):
         note = " (summer time begins)" if jump > 0 else " (summer time ends)"
     return f"{when} {_state(one, zone)}{note}"
+
+
+def _is_summer_time(jump: float, left: Values, right: Values) -> bool:
+    """Whether a step between two segments is the hour of a change of summer time."""
+    slack = _HOUR_SLACK + (doubt(left) or 0) + (doubt(right) or 0)
+    return abs(abs(jump) - _HOUR) <= slack
 
 
 def _second(ts: datetime, day: date | None) -> str:

@@ -13,6 +13,9 @@ from faultlayer.stamps import Year
 _PATIENCE: Final = 65_536
 _SECOND: Final = 1_000_000
 _REFINE_US: Final = 1_500_000
+_HOUR: Final = 3_600 * _SECOND
+# How much later than the program's own its line may be stamped by what writes it down.
+_LATE_US: Final = 5 * _SECOND
 
 
 @dataclass(slots=True)
@@ -114,7 +117,7 @@ class Timeline:
             .otherwise(ts)
         )
         rows = rows.with_columns(dated.alias("ts"))
-        moved = ts + pl.duration(microseconds=zone)
+        moved = _summered(ts + pl.duration(microseconds=zone))
         rows = rows.with_columns(
             pl.when(naive & zone.is_not_null()).then(moved).otherwise(ts).alias("ts"),
             pl.when(naive & zone.is_not_null())
@@ -179,3 +182,18 @@ class Timeline:
             .alias("ts_precision_us"),
             (~stamped & settled.get_column("ts_raw").is_not_null()).alias("borrowed"),
         )
+
+
+def _summered(ts: pl.Expr) -> pl.Expr:
+    """Give stamps of the other side of a change of summer time the zone of that side.
+
+    They are just an hour from the stamp of what wrote the line down at once.
+    """
+    ahead = (pl.col("outer") - ts).dt.total_microseconds()
+    at_once = pl.col("outer_zoned") & (pl.col("outer_us") <= _SECOND)
+    other = at_once & ((ahead.abs() - _HOUR).abs() <= _LATE_US)
+    return (
+        pl.when(other)
+        .then(ts + pl.duration(microseconds=ahead.sign() * _HOUR))
+        .otherwise(ts)
+    )

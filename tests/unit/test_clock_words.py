@@ -106,3 +106,5 @@ def test_a_step_of_the_reference_shows_in_all_others() -> None:
     assert told([first, later], day) == []
     assert told([first, segments(0, 0)], day) == []
     assert told([first, segments(0, -1_400_000)], day) == []
+    summer = segments(2 * HOUR, HOUR + 200)
+    assert told([summer, segments(0, -HOUR)], day) == []

@@ -1,12 +1,15 @@
 """Stamps: zones, resolution, and years that nobody wrote."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import polars as pl
 import pytest
 
 from faultlayer import stamps
 from faultlayer.stamps import Year
+from faultlayer.timeline import Timeline
+
+HOUR = 3_600_000_000
 
 
 @pytest.mark.parametrize(
@@ -115,3 +118,27 @@ def test_the_time_between_two_stamps() -> None:
         ["2026-11-30T05:26:40.186641Z", "2026-11-29T21:26:39Z", "2026-11-30T05:26:40Z"]
     )
     assert stamps.span_ms(begin, end).to_list() == [1713.641, 500.0, None]
+
+
+def test_summer_time_ends_within_a_container_s_log() -> None:
+    """Naive stamps of the hour that comes twice are told apart by what stamps each line.
+
+    What a shipper read an hour late is no other zone.
+    """
+    before = datetime.fromisoformat("2026-10-25T00:59:58")
+    after = before + timedelta(hours=1)
+    late = timedelta(milliseconds=200)
+    rows = pl.DataFrame(
+        {
+            "stream": "",
+            "outer": [before + late, after + late, after + late],
+            "outer_us": [1, 1, 3_000_000],
+            "outer_zoned": True,
+            "ts": before + timedelta(hours=2),
+            "precision": 1_000,
+            "zoned": False,
+            "yearless": False,
+        }
+    )
+    found = Timeline(2026, {"": -2 * HOUR}).add(rows, last=True)
+    assert found.get_column("ts_raw").to_list() == [before, after, before]
