@@ -23,7 +23,7 @@ archives arrange
 find
 blocks invented
 lines same_bytes
-compile naming normalise reading tables
+alike compile naming normalise reading tables
 quoted
 shape wrappers
 dialects.*

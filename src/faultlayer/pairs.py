@@ -1,9 +1,12 @@
 """Finds `key=value` pairs in messages by structure: never inside quotes or prompts."""
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
 
+from faultlayer import alike
 from faultlayer.normalise import escaped, json_text
 
 # How programs call what events have a column for (see `plain`). Of several names for a
@@ -74,6 +77,14 @@ _TOKENS: Final = (
 )
 
 
+#: What a message may hold beside `name=value`, and is not read as a shape.
+BEYOND: Final = re.compile(
+    rf"{_FIRST}|{_BRACKETED}|{_REPR}|{_SPEECH}|{_MEMBER}|{_QUOTED}|{_NAMED}"
+)
+
+_Placed = tuple[pl.Series, pl.Series]  # rows and their values
+
+
 def plain(name: str) -> str:
     """Give a field's name in the spelling of `COLUMNS`: case and dashes say nothing."""
     return name.lower().replace("-", "_")
@@ -92,9 +103,57 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
         some |= message.str.contains(f"{_NAMED}|{_ODD}").fill_null(value=False)
     if not some.any():
         return pl.DataFrame(), nothing
+    # What all programs say most often is one shape with other values.
+    shaped, left = alike.read(message, rows.filter(some), BEYOND)
+    columns: dict[str, list[_Placed]] = {}
+    members: list[_Placed] = []
+    for one in shaped:
+        _of_shape(one, columns, members)
+    _of_others(message, left, columns, members)
+    filled = {name: _scattered(size, columns[name]) for name in sorted(columns)}
+    if not members:
+        return pl.DataFrame(filled), nothing
+    return pl.DataFrame(filled), _scattered(size, members).alias("pairs")
+
+
+def _of_shape(
+    one: alike.Alike, columns: dict[str, list[_Placed]], members: list[_Placed]
+) -> None:
+    """Add what messages of one shape say."""
+    best: dict[str, tuple[int, int]] = {}
+    rest = []
+    for at, (key, _) in enumerate(one.pairs):
+        name = plain(key)
+        if name in COLUMNS:
+            rank = (list(COLUMNS).index(name), at)
+            best[COLUMNS[name]] = min(rank, best.get(COLUMNS[name], rank))
+        else:
+            rest.append(key)
+    values = {key: value.str.strip_chars_end(".:") for key, value in one.pairs}
+    keys = list(values)
+    for column, (_, at) in best.items():
+        columns.setdefault(column, []).append((one.rows, values[keys[at]]))
+    if rest:
+        # None of these values has what JSON would have to escape.
+        parts = [
+            pl.concat_str(pl.lit(f'{json_text(key)}:"'), key, pl.lit('"'))
+            for key in sorted(rest)
+        ]
+        said = pl.DataFrame(values).select(pl.concat_str(parts, separator=","))
+        members.append((one.rows, said.to_series()))
+
+
+def _of_others(
+    message: pl.Series,
+    rows: pl.Series,
+    columns: dict[str, list[_Placed]],
+    members: list[_Placed],
+) -> None:
+    """Add what the pairs of any messages say."""
+    if not len(rows):
+        return
     tokens = (
-        pl.DataFrame({"row": rows, "token": message})
-        .filter(some)
+        pl.DataFrame({"row": rows, "token": message.gather(rows)})
         .with_columns(pl.col("token").str.extract_all(_TOKENS))
         .explode("token")
         .with_columns(pl.col("token").map_batches(_named, return_dtype=pl.String))
@@ -105,21 +164,19 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
         )
     )
     if not len(tokens):
-        return pl.DataFrame(), nothing
+        return
     pairs = _once(_split(tokens))
-    columns = {}
     known = pairs.filter(pl.col("column").is_not_null())
-    for name in sorted(known.get_column("column").unique().to_list()):
+    for name in known.get_column("column").unique().to_list():
         part = known.filter(pl.col("column") == name)
         if len(part) > part.get_column("row").n_unique():
             part = part.sort("row", _rank(part.get_column("key")), maintain_order=True)
             part = part.unique("row", keep="first", maintain_order=True)
-        columns[name] = _scattered(
-            size, part.get_column("row"), part.get_column("value")
-        )
+        placed = part.get_column("row"), part.get_column("value")
+        columns.setdefault(name, []).append(placed)
     rest = pairs.filter(pl.col("column").is_null())
     if not len(rest):
-        return pl.DataFrame(columns), nothing
+        return
     names = rest.get_column("key").unique().to_list()
     member = pl.concat_str(
         pl.col("key").replace_strict(names, [json_text(name) for name in names]),
@@ -134,9 +191,7 @@ def find(message: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
             .group_by("row", maintain_order=True)
             .agg(pl.col("m").str.join(","))
         )
-    return pl.DataFrame(columns), _scattered(
-        size, rest.get_column("row"), rest.get_column("m")
-    ).alias("pairs")
+    members.append((rest.get_column("row"), rest.get_column("m")))
 
 
 def _named(tokens: pl.Series) -> pl.Series:
@@ -197,6 +252,8 @@ def _once(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _scattered(size: int, rows: pl.Series, values: pl.Series) -> pl.Series:
-    empty = pl.Series([None], dtype=pl.String).new_from_index(0, size)
-    return empty.clone().scatter(rows, values)
+def _scattered(size: int, placed: Sequence[_Placed]) -> pl.Series:
+    column = pl.Series([None], dtype=pl.String).new_from_index(0, size).clone()
+    for rows, values in placed:
+        column = column.scatter(rows, values)
+    return column
