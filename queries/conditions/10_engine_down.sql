@@ -181,6 +181,7 @@ reasons AS (
 served AS (
     SELECT
         outages.engine,
+        outages.tied,
         outages.ready_ts,
         outages.part,
         min(attempts.ts_end) AS ts
@@ -189,9 +190,17 @@ served AS (
         ON
             outages.engine = attempts.engine
             AND attempts.ts_start
-            > outages.ts_told + micros(outages.ts_error_us + attempts.ts_error_us)
-    WHERE NOT attempts.failed AND outages.tied
-    GROUP BY outages.engine, outages.ready_ts, outages.part
+            > outages.ts_told + micros(
+                coalesce(outages.ts_error_us, 0) + attempts.ts_error_us
+            )
+    WHERE
+        NOT attempts.failed
+        AND (
+            outages.tied
+            -- Its own log knows whom it served.
+            OR attempts.attempt_id IN (SELECT uncovered.event_id FROM uncovered)
+        )
+    GROUP BY outages.engine, outages.tied, outages.ready_ts, outages.part
 ),
 
 -- Who keeps an engine notices its end late: whoever lost it before, with nobody served
@@ -329,8 +338,8 @@ LEFT JOIN reasons
         AND outages.part = reasons.part
 LEFT JOIN served
     ON
-        outages.tied
-        AND outages.engine = served.engine
+        outages.engine = served.engine
+        AND outages.tied = served.tied
         AND outages.ready_ts IS NOT DISTINCT FROM served.ready_ts
         AND outages.part = served.part
 LEFT JOIN pairs ON outages.engine = pairs.engine

@@ -71,6 +71,7 @@ facts AS (
         failures.edge_forwarded,
         failures.tried_upstream,
         failures.engine,
+        uncovered.event_id IS NOT NULL AS uncovered,
         failures.user_id,
         failures.ts_end,
         ranked.cause,
@@ -108,13 +109,21 @@ facts AS (
     LEFT JOIN with_pool ON failures.attempt_id = with_pool.attempt_id
     LEFT JOIN asked ON failures.attempt_id = asked.attempt_id
     LEFT JOIN with_balance ON failures.attempt_id = with_balance.attempt_id
+    LEFT JOIN uncovered ON failures.attempt_id = uncovered.event_id
 ),
 
 needed AS (
     SELECT
         facts.attempt_id,
         CASE
-            WHEN facts.cause IS NOT NULL OR NOT facts.tried_upstream THEN NULL
+            WHEN facts.cause IS NOT NULL THEN NULL
+            WHEN facts.uncovered AND facts.engine IS NOT NULL
+                THEN
+                    'model: its exchange has no id, and no record of ' || facts.engine
+                    || ' at that moment tells why'
+            WHEN facts.uncovered AND NOT facts.has_model
+                THEN 'model: no model log in the case'
+            WHEN facts.uncovered OR NOT facts.tried_upstream THEN NULL
             WHEN facts.engine IS NOT NULL AND NOT facts.engine_has_log
                 THEN 'model: no log of ' || facts.engine
             WHEN NOT facts.has_model THEN 'model: no model log in the case'
@@ -130,6 +139,8 @@ needed AS (
             WHEN NOT facts.has_harness THEN 'harness: no harness log in the case'
             WHEN facts.rate_limited
                 THEN 'harness: its record does not say which limit; no limiter does'
+            WHEN facts.uncovered
+                THEN 'harness: its exchange has no id, and no record beside it fits'
             WHEN facts.harness_silent
                 THEN 'harness: its log has no record around the attempt'
             WHEN NOT facts.has_own
@@ -137,6 +148,8 @@ needed AS (
         END AS harness_need,
         CASE
             WHEN facts.cause IS NOT NULL THEN NULL
+            WHEN facts.uncovered
+                THEN 'harness: no log of an edge, which would give each request an id'
             WHEN NOT facts.has_error_log THEN 'harness: no error.log of the edge'
         END AS edge_need,
         CASE

@@ -75,3 +75,30 @@ SELECT
     NULL AS upstream_hops
 FROM orphans
 INNER JOIN inner_lives AS life ON orphans.request_id = life.request_id
+UNION ALL
+SELECT
+    uncovered.event_id AS attempt_id,
+    NULL AS request_id,
+    1 AS attempt,
+    uncovered.ts_start,
+    uncovered.ts_end,
+    uncovered.ts_error_us,
+    uncovered.status,
+    uncovered.status >= 400 AS failed,
+    uncovered.user_id,
+    uncovered.project_id,
+    uncovered.tenant_id,
+    uncovered.model,
+    uncovered.engine,
+    CASE WHEN uncovered.engine IS NOT NULL THEN TRUE END AS forwarded,
+    CASE
+        WHEN uncovered.engine IS NULL THEN ['harness']
+        ELSE ['model']
+    END AS layers_seen,
+    uncovered.source_id,
+    TRUE AS has_access,
+    NULL AS edge_forwarded,
+    uncovered.duration_ms,
+    NULL AS upstream_header_ms,
+    NULL AS upstream_hops
+FROM uncovered

@@ -267,3 +267,11 @@ WHERE
         FROM shared
         WHERE shared.request_id = requests.request_id
     )
+UNION ALL
+SELECT
+    beside.attempt_id,
+    marks.event_id,
+    marks.layer,
+    marks.kind
+FROM beside
+INNER JOIN marks ON beside.event_id = marks.event_id

@@ -4,6 +4,34 @@
 -- role: root
 -- precedence: 510
 -- known gaps: which of several engines an attempt was sent to, when nothing tells
+WITH
+-- What stands in one log needs no other clock.
+cited AS (
+    SELECT
+        conditions.condition_id,
+        unnest(conditions.evidence) // 10000000000 AS source_id
+    FROM conditions
+    WHERE conditions.clock_status = 'untied' AND conditions.scope_kind = 'engine'
+),
+
+clocked AS (
+    SELECT
+        cited.condition_id,
+        min(sources.clock_id) AS clock_id
+    FROM cited
+    INNER JOIN sources ON cited.source_id = sources.source_id
+    GROUP BY cited.condition_id
+    HAVING count(DISTINCT sources.clock_id) = 1
+),
+
+same_clock AS (
+    SELECT
+        clocked.condition_id,
+        sources.source_id
+    FROM clocked
+    INNER JOIN sources ON clocked.clock_id = sources.clock_id
+)
+
 SELECT
     failures.attempt_id,
     conditions.cause,
@@ -26,7 +54,16 @@ INNER JOIN conditions
         conditions.scope_kind = 'engine'
         AND conditions.layer = 'model'
         AND conditions.cause <> 'model.slow'
-        AND conditions.clock_status <> 'untied'
+        AND (
+            conditions.clock_status <> 'untied'
+            OR (
+                failures.engine = conditions.scope
+                AND (conditions.condition_id, failures.source_id) IN (
+                    SELECT (same_clock.condition_id, same_clock.source_id)
+                    FROM same_clock
+                )
+            )
+        )
         AND (
             failures.engine IS NULL
             OR failures.engine = conditions.scope
@@ -44,7 +81,8 @@ INNER JOIN conditions
         )
 WHERE
     (
-        failures.status IN (500, 502, 503, 504)
+        -- A request that no server's exchange is known of has no status.
+        coalesce(failures.status, 500) IN (500, 502, 503, 504)
         OR failures.status < 400
         -- A gateway that has given all engines up may call that a limit.
         OR (
@@ -75,7 +113,7 @@ WHERE
     )
     -- Below 400 only what was cut by the upstream, not by the client.
     AND (
-        failures.status >= 400
+        coalesce(failures.status, 500) >= 400
         OR EXISTS (
             SELECT 1
             FROM edge_matches
