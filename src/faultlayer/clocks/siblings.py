@@ -66,6 +66,8 @@ INNER JOIN sources AS other
     ON
         (
             mine.component = other.component
+            -- What is nginx inside writes its error log as nginx does.
+            OR (mine.component = 'nginx' AND other.component IN ('kong', 'apisix'))
             -- Native code below an engine has no log of its own.
             OR (mine.component = 'native' AND other.layer = 'model')
         )
