@@ -88,8 +88,11 @@ def test_two_files_of_one_log_are_one_clock(
 
 
 def test_what_a_user_says_of_clocks_holds(incident: Path, tmp_path: Path) -> None:
-    """Kept as logged though requests contradict it, which is said; and another reference."""
-    told = wishes.read(["gateway=keep"], "nginx")
+    """Kept as logged though requests contradict it, which is said; and another reference.
+
+    What the reference is said to be ahead moves what is said of the others.
+    """
+    told = wishes.read(["gateway=+8h", "nginx=+8h"], "nginx")
     analyze([str(tmp_path / "logs")], tmp_path / "case", AnalyzeOptions(clocks=told))
     found = pl.read_parquet(tmp_path / "case/clocks.parquet").rows_by_key(
         "clock_id", named=True, unique=True
@@ -100,7 +103,8 @@ def test_what_a_user_says_of_clocks_holds(incident: Path, tmp_path: Path) -> Non
         r"as told, against \d\d % of what its requests demand", kept["method"]
     )
     (edge,) = (one for one in found.values() if one["status"] == "reference")
-    assert edge["method"] == "as told"
+    assert edge["method"] == "as told; all times are as this clock shows them"
+    assert edge["offset_us"] == 0
     assert incident.exists()
     checks = json.loads((tmp_path / "case/case.json").read_text())["clock_checks"]
     (check,) = (one for one in checks if "gateway" in one["clock_id"])

@@ -51,8 +51,17 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
     checks: list[Check] = []
     if reference is not None:
         method = TOLD if chosen else "most requests"
+        if own := round(told[reference].whole.offset) if reference in told else 0:
+            method = f"{TOLD}; all times are as this clock shows them"
         tied[reference] = Clock(reference, "reference", method, (constant(0, 0, 0),))
-        tied |= {name: one for name, one in told.items() if name != reference}
+        # What is told is against the true time, from which the reference is off too.
+        tied |= {
+            name: replace(
+                one, segments=tuple(part.moved(-own) for part in one.segments)
+            )
+            for name, one in told.items()
+            if name != reference
+        }
         turned, checks = _spread(con, tied, clocks, reference)
     waiting = [name for name in clocks if name not in tied]
     for through in (siblings.borrow, machines.share):
