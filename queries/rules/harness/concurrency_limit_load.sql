@@ -18,3 +18,29 @@ SELECT
 FROM refusals
 INNER JOIN settings ON settings.key = 'max_concurrent_requests'
 WHERE refusals.most_in_flight >= settings.number
+UNION ALL
+-- A limit that only its plateau shows.
+SELECT
+    refusals.attempt_id,
+    'harness.concurrency_limit' AS cause,
+    'corroborated' AS strength,
+    refusals.ts_start AS ts,
+    CAST(NULL AS BIGINT) AS condition_id,
+    FALSE AS clock_sensitive,
+    [refusals.attempt_id] AS evidence,
+    'refused before forwarding with as many in flight as ever: ' || plateau.number
+    || ', where ' || plateau.refusals || ' refusals in ' || plateau.seconds
+    || ' different seconds show a limit that neither a log nor --config states'
+        AS because
+FROM refusals
+INNER JOIN plateau ON date_trunc('second', refusals.ts_end) = plateau.second
+INNER JOIN failures ON refusals.attempt_id = failures.attempt_id
+WHERE
+    failures.edge_forwarded IS FALSE
+    AND NOT EXISTS (
+        SELECT 1
+        FROM own
+        WHERE
+            own.attempt_id = refusals.attempt_id
+            AND own.severity IN ('warning', 'error', 'critical')
+    )
