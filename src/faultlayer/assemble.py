@@ -18,6 +18,7 @@ from faultlayer import (
 )
 from faultlayer.detect import Definitions, Detection
 from faultlayer.orders import Orders, Trials
+from faultlayer.shape import RECORD
 from faultlayer.take import Hit, all_rows, take
 
 _REJECT_CHARS: Final = 400
@@ -258,7 +259,12 @@ class Assembly:
         text: pl.Series,
         bodies: pl.Series | None = None,
     ) -> pl.DataFrame:
-        built = rows.build(hit.format, hit.pattern, hit.fields)
+        fields = hit.fields
+        if any(one.source == RECORD for one in hit.format.extracts):
+            more = None if bodies is None else _at(bodies, hit.rows)
+            record = frame.whole(_at(text, hit.rows), more)
+            fields = fields.with_columns(record.alias(RECORD))
+        built = rows.build(hit.format, hit.pattern, fields)
         name = hit.format.name
         self.used[name] = self.used.get(name, 0) + len(built)
         place = logical.select(self._place)

@@ -141,7 +141,11 @@ TABLE: Final = (
     Key("prefix", "text", "What stands before the names in the header."),
 )
 EXTRACT: Final = (
-    Key("from", "text", "The field to look into; by default the message."),
+    Key(
+        "from",
+        "text",
+        "The field to look into; by default the message. _record: all of its lines.",
+    ),
     Key("regex", "texts", "Its groups fill columns that are still empty."),
 )
 SAMPLE: Final = (

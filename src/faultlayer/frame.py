@@ -309,3 +309,12 @@ def join(
     )
     more = joined.get_column("text_")
     return joined.select(lines.columns), more
+
+
+def whole(first: pl.Series, further: pl.Series | None) -> pl.Series:
+    """Give all of each record, of its first lines and what `join` found below them."""
+    if further is None:
+        return first
+    frame = pl.DataFrame({"first": first, "further": further})
+    both = pl.concat_str("first", "further", separator="\n", ignore_nulls=True)
+    return frame.select(both).to_series()

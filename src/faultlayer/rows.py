@@ -7,6 +7,7 @@ import polars as pl
 
 from faultlayer import durations, normalise, stamps, structured, upstreams
 from faultlayer.formats import Field, Format, Pattern, names_in
+from faultlayer.shape import RECORD
 from faultlayer.structured import TYPES
 
 # Filled by name when a field is called like the column.
@@ -34,7 +35,7 @@ _OWN: Final = frozenset(TYPES) - {
 _FEW_ROWS: Final = 64
 TRACE: Final = "_trace"  # a traceback that a record has in a field of its own
 REASON: Final = "_reason"  # what an access record itself says of its end
-_STEERING: Final = frozenset({"level", "process", "header", "trace", "message"})
+_STEERING: Final = frozenset({"level", "process", "header", "trace", "message", RECORD})
 
 
 def build(format_: Format, pattern: Pattern, fields: pl.DataFrame) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from faultlayer.compile import JsonShape, Plan
 from faultlayer.literals import Hint
@@ -62,9 +62,13 @@ class Upstream:
     scale: float = 1000.0
 
 
+#: What an extract looks into that needs more than the first line: all of the record.
+RECORD: Final = "_record"
+
+
 @dataclass(frozen=True, eq=False)  # no slots: what was made is kept in `__dict__`
 class Extract:
-    """A second look into a field: groups fill columns that are still null."""
+    """A second look into a field, or all of the record: groups fill null columns."""
 
     source: str
     names: tuple[str, ...]
