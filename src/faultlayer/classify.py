@@ -55,6 +55,7 @@ SELECT
     events_raw.status,
     events_raw.duration_ms,
     events_raw.client,
+    events_raw.engine,
     events_raw.message
 FROM events_raw
 INNER JOIN sources ON events_raw.source_id = sources.source_id

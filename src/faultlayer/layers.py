@@ -23,6 +23,13 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
             "oneapi",
             "newapi",
             "edge",
+            "authz",
+            "ratelimit",
+            "ratelimiter",
+            "limiter",
+            "apigw",
+            "relay",
+            "bff",
         ]
     ),
     "model": frozenset(
@@ -105,7 +112,9 @@ def _by_words(messages: pl.Series, signatures: Signatures) -> str | None:
         only = [
             number
             for number, item in enumerate(signatures.items)
+            # Of a quota service or of a gateway that asks one: those who refuse are gateways.
             if item.layers == (layer,)
+            or (layer == "harness" and item.layers == ("harness", "quota"))
         ]
         rows = hits.filter(pl.col("sig").is_in(only)).get_column("row")
         counts[layer] = rows.n_unique()

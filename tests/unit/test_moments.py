@@ -15,7 +15,7 @@ _TABLES = """
 CREATE TABLE parsed (
     event_id BIGINT, clock_id VARCHAR, ts_raw TIMESTAMP, ts_precision_us BIGINT,
     layer VARCHAR, kind VARCHAR, kinds VARCHAR[], severity VARCHAR, request_id VARCHAR,
-    status INTEGER, duration_ms DOUBLE, message VARCHAR
+    status INTEGER, duration_ms DOUBLE, message VARCHAR, engine VARCHAR
 );
 CREATE TABLE sources (clock_id VARCHAR, zoned BOOLEAN);
 INSERT INTO sources VALUES ('edge', TRUE), ('engine', FALSE), ('zoned', TRUE);
@@ -36,7 +36,7 @@ def exchanges(con: duckdb.DuckDBPyConnection, *rows: tuple[float, float, int]) -
         con.execute(
             """INSERT INTO parsed SELECT (SELECT count(*) FROM parsed), 'edge',
             make_timestamp(($1 * 1e6)::BIGINT), 1000000, 'harness', 'access', NULL, NULL,
-            NULL, $2, $3, NULL""",
+            NULL, $2, $3, NULL, NULL""",
             [NOON + start + took, status, took * 1000],
         )
 
@@ -53,7 +53,7 @@ def words(
         con.execute(
             """INSERT INTO parsed SELECT (SELECT count(*) FROM parsed), $1,
             make_timestamp(($2 * 1e6)::BIGINT), 1000000, 'model', $3, NULL, $4, NULL,
-            NULL, NULL, $5""",
+            NULL, NULL, $5, NULL""",
             [clock, NOON + ts, kind, severity, message],
         )
 
@@ -202,3 +202,22 @@ def test_the_kernel_kills_an_engine_or_another_program(
     killed = "Memory cgroup out of memory: Killed process 8 (VLLM::EngineCor)"
     words(con, (20, "host_oom_kill"), message=killed)
     assert tied(con) == [(0.0, -4.0, 12.0)]
+
+
+def test_an_engine_has_outages_of_its_own_among_those_of_others(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Engine b serves on while a is down; what went to both tells nothing."""
+    exchanges(con, (9, 1, 200), (12, 1, 200), (20, 2, 502), (23, 1, 200), (25, 1, 200))
+    con.execute(
+        """UPDATE parsed SET request_id = 'r-' || event_id;
+        INSERT INTO parsed SELECT 90 + number, 'gateway', NULL, 1000, 'harness',
+        'request_forwarded', NULL, 'info', 'r-' || number, NULL, NULL, NULL, name
+        FROM (VALUES (0, 'a'), (1, 'b'), (2, 'a'), (3, 'b'), (4, 'a'), (4, 'b'))
+        AS sent (number, name)"""
+    )
+    words(con, (HOUR + 20, "engine_dead"))
+    # The last that both served ended at 13 s, the last of a at 10 s.
+    assert tied(con) == [(HOUR, HOUR - 4, HOUR + 9)]
+    con.execute("UPDATE parsed SET engine = 'a' WHERE clock_id = 'engine'")
+    assert tied(con) == [(HOUR, HOUR - 4, HOUR + 12)]

@@ -128,6 +128,27 @@ WHERE
     AND (status IN (500, 502, 503, 504) OR status < 400)
 """
 
+# Of several engines each has outages of its own, where the harness tells which engine a
+# request went to; what went to several tells of none.
+_SENT = """
+CREATE OR REPLACE TEMP TABLE sent AS
+SELECT request_id, min(engine) AS engine
+FROM parsed
+WHERE layer = 'harness' AND engine IS NOT NULL AND request_id IS NOT NULL
+GROUP BY request_id
+HAVING min(engine) = max(engine)
+"""
+
+_MINE = """
+    AND request_id IN (
+        SELECT request_id FROM sent
+        WHERE engine IN (
+            SELECT DISTINCT engine FROM parsed
+            WHERE clock_id = $clock AND engine IS NOT NULL
+        )
+    )
+"""
+
 
 class _Word(NamedTuple):
     """What a record of an engine without an id says, and when by its clock."""
@@ -174,15 +195,20 @@ def match(
         return []
     mortal = con.execute(_MORTAL, {"clocks": waiting}).fetchall()
     found: list[Clock] = []
-    outages: list[_Outage] | None = None
+    everyones: list[_Outage] | None = None
+    if mortal:
+        con.execute(_SENT)
     for (name,) in mortal:
         rows = con.execute(_WORDS, {"clock": name}).fetchall()
         words = [_Word(*row) for row in rows]
         deaths = list(_deaths(words))
         if not words or len(deaths) > _MOST:
             continue
-        if outages is None:
-            outages = _outages(con, edge)
+        outages = _outages(con, edge, name)
+        if not outages:
+            if everyones is None:
+                everyones = _outages(con, edge)
+            outages = everyones
         if not outages:
             break
         zoned = con.execute(
@@ -207,9 +233,16 @@ def match(
     return found
 
 
-def _outages(con: duckdb.DuckDBPyConnection, edge: str) -> list[_Outage]:
-    """Give the outages of the edge; none where they are too many to be moments."""
-    rows = con.execute(_EXCHANGES, {"edge": edge}).fetchnumpy()
+def _outages(
+    con: duckdb.DuckDBPyConnection, edge: str, engine: str | None = None
+) -> list[_Outage]:
+    """Give the outages of the edge; none where they are too many to be moments.
+
+    With the clock of an `engine`, only of the requests that are known to have gone there.
+    """
+    query = _EXCHANGES + (_MINE if engine else "")
+    known = {"edge": edge} | ({"clock": engine} if engine else {})
+    rows = con.execute(query, known).fetchnumpy()
     columns = {name: np.ma.getdata(column) for name, column in rows.items()}
     order = np.lexsort((columns["event_id"], columns["ended"]))
     begun, ended, precision, failed = (
