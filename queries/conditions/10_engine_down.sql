@@ -76,6 +76,11 @@ near AS (
                 THEN date_diff('second', host_words.ts_raw, outages.raw_told)
             ELSE date_diff('second', host_words.ts, outages.ts_told)
         END AS ahead_s,
+        -- Ranks that waited for a lost one say so much later.
+        greatest(
+            ahead_s - date_diff('second', outages.ts_start, outages.ts_told),  -- noqa: RF02
+            least(ahead_s, 0)  -- noqa: RF02
+        ) AS lead_s,
         CASE
             WHEN host_words.clock_status = 'untied' THEN outages.ts_start
             ELSE host_words.ts
@@ -146,11 +151,11 @@ reports AS (
         near.part,
         near.event_id,
         near.kinds,
-        CASE WHEN near.ahead_s > 30 THEN 220 ELSE 0 END AS doubt,
+        CASE WHEN near.lead_s > 30 THEN 220 ELSE 0 END AS doubt,
         near.ts,
         near.stopped
     FROM near
-    WHERE near.ahead_s BETWEEN -8 AND CASE WHEN near.certain THEN 120 ELSE 30 END
+    WHERE near.lead_s BETWEEN -8 AND CASE WHEN near.certain THEN 120 ELSE 30 END
 ),
 
 reasons AS (

@@ -51,3 +51,11 @@ WHERE
         'quota_reserve', 'quota_charge', 'quota_release', 'quota_reclaim',
         'config_comment', 'gpu_sample', 'metric'
     )
+    -- What failed in words that nobody knows.
+    OR (
+        events.kind = 'other'
+        AND events.layer = 'harness'
+        AND events.request_id IS NOT NULL
+        AND events.status >= 400
+        AND events.severity IN ('error', 'critical')
+    )

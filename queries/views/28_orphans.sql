@@ -48,7 +48,8 @@ SELECT
 FROM unseen
 INNER JOIN life ON unseen.request_id = life.request_id
 WHERE
-    coalesce(unseen.status, life.status, 500) >= 400
+    -- The last word counts: a try that failed may have been followed by another.
+    coalesce(life.status, unseen.status, 500) >= 400
     AND NOT EXISTS (
         SELECT 1
         FROM idless

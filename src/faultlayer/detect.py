@@ -209,7 +209,10 @@ def choose(
             if first is None or (found[1] and not first[1]):
                 first = found
     if around:
-        first = first_stamps.of_wrapper(logical) or first
+        wrapped = first_stamps.of_wrapper(logical)
+        # Syslog has no year, but a line inside may.
+        if wrapped is not None and (wrapped[1] or first is None or not first[1]):
+            first = wrapped
     for stream in crowd:
         choices[stream] = choices[_CROWD]
         if _CROWD in zones:
