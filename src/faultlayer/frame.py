@@ -9,6 +9,9 @@ import polars as pl
 REACH: Final = 1000
 # What is longer is cut: a record has to fit into memory.
 LONGEST: Final = 5000
+_MESSAGE_BYTES: Final = 4096
+_HEAD_CHARS: Final = 3072  # kept of a longer message
+_TAIL_CHARS: Final = 1024
 # Heads that hide behind one another within one stretch of lines.
 _ROUNDS: Final = 20
 
@@ -318,3 +321,17 @@ def whole(first: pl.Series, further: pl.Series | None) -> pl.Series:
     frame = pl.DataFrame({"first": first, "further": further})
     both = pl.concat_str("first", "further", separator="\n", ignore_nulls=True)
     return frame.select(both).to_series()
+
+
+def shortened(text: pl.Series) -> pl.Series:
+    """Give long messages their head and tail: a traceback ends with its exception."""
+    long = (text.str.len_bytes() > _MESSAGE_BYTES).arg_true()
+    if not len(long):
+        return text
+    whole = pl.col("text")
+    some = text.gather(long).to_frame("text")
+    cut = whole.str.len_chars().cast(pl.Int64) - _HEAD_CHARS - _TAIL_CHARS
+    mark = pl.concat_str(pl.lit("\n[... "), cut, pl.lit(" characters left out ...]\n"))
+    both = pl.concat_str(whole.str.head(_HEAD_CHARS), mark, whole.str.tail(_TAIL_CHARS))
+    short = some.select(pl.when(cut > 0).then(both).otherwise(whole)).to_series()
+    return text.clone().scatter(long, short)

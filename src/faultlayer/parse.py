@@ -12,6 +12,7 @@ import polars as pl
 from faultlayer import (
     assets,
     formats,
+    frame,
     layers,
     normalise,
     reasons,
@@ -39,10 +40,9 @@ __all__ = [
     "sniff",
 ]
 
+_BLOCK: Final = 16 << 20
+_BLOCK_JOINED: Final = 8 << 20
 _IDS_PER_SOURCE: Final = 10**10
-_MESSAGE_BYTES: Final = 4096
-_HEAD_CHARS: Final = 3072  # kept of a longer message
-_TAIL_CHARS: Final = 1024
 _YEAR: Final = 2000
 _FEW: Final = 8
 _NO_LINES: Final = pl.DataFrame(schema=SCHEMA)
@@ -124,7 +124,7 @@ def parse_source(
     events_path: Path,
     rejects_path: Path,
     *,
-    block_bytes: int = 16 << 20,
+    block_bytes: int | None = None,
     tell: Callable[[int], None] | None = None,
 ) -> SourceResult:
     """Parse a source into two Parquet files and give its row of `sources`.
@@ -132,7 +132,8 @@ def parse_source(
     `tell` is called after every block with the stored bytes newly read, all in all the
     size of the file; what it raises ends the parse, and both files are of no use then.
 
-    Memory holds a few blocks and a row group, whatever the size of the source. Raises
+    Memory holds a few blocks (of `block_bytes`, as much as is good for what the source is)
+    and a row group, whatever the size of the source. Raises
     `SourceError` when the source cannot be read.
     """
     with (
@@ -140,7 +141,8 @@ def parse_source(
         Writer(rejects_path, schema.REJECTS) as rejects,
     ):
         run = Run(source, detection, definitions, options, events, rejects)
-        with open_source(source, block_bytes) as opened:
+        size = block_bytes or _block_bytes(detection, definitions)
+        with open_source(source, size) as opened:
             told = 0
             reading = Reading(detection.document)
             for block in opened:
@@ -163,6 +165,13 @@ def parse_source(
     result.rejects = rejects.count
     result.records = result.events + result.rejects
     return result
+
+
+def _block_bytes(detection: Detection, definitions: Definitions) -> int:
+    """Give the bytes of a block: what is joined to records needs more memory a line."""
+    names = {name for names in detection.formats.values() for name in names}
+    plain = all(definitions.format(name).framing == "line" for name in names)
+    return _BLOCK if plain and detection.around is None else _BLOCK_JOINED
 
 
 class Run:
@@ -267,10 +276,7 @@ class Run:
         if self._signatures is not None and rows.REASON in events.columns:
             events = reasons.name(events, self._signatures)
         events = self._with_engine(events)
-        text = events.get_column("text")
-        long = (text.str.len_bytes() > _MESSAGE_BYTES).arg_true()
-        if len(long):
-            text = _shortened(text, long)
+        text = frame.shortened(events.get_column("text"))
         events = events.with_columns(text.alias("message")).drop("text", "_format")
         if events.get_column("kind").null_count():
             events = events.with_columns(pl.col("kind").fill_null("other"))
@@ -344,17 +350,6 @@ def _with_columns(events: pl.DataFrame) -> pl.DataFrame:
         if name not in events.columns
     ]
     return events.with_columns(missing)
-
-
-def _shortened(text: pl.Series, long: pl.Series) -> pl.Series:
-    """Give long messages their head and tail: a traceback ends with its exception."""
-    whole = pl.col("text")
-    some = text.gather(long).to_frame("text")
-    cut = whole.str.len_chars().cast(pl.Int64) - _HEAD_CHARS - _TAIL_CHARS
-    mark = pl.concat_str(pl.lit("\n[... "), cut, pl.lit(" characters left out ...]\n"))
-    both = pl.concat_str(whole.str.head(_HEAD_CHARS), mark, whole.str.tail(_TAIL_CHARS))
-    short = some.select(pl.when(cut > 0).then(both).otherwise(whole)).to_series()
-    return text.clone().scatter(long, short)
 
 
 def _canonical(
