@@ -102,6 +102,13 @@ explained AS (
                     )
                 )
                 AND conditions.clock_status <> 'untied'
+                -- A name that cannot be resolved is an engine's only where it is its
+                -- own, or there is no other.
+                AND (
+                    grouped.kind <> 'dns_failure'
+                    OR contains(lower(grouped.upstream), lower(conditions.scope))
+                    OR (SELECT count(*) FROM known_engines) <= 1
+                )
                 AND grouped.ts_end + micros(grouped.ts_error_us)
                 >= conditions.ts_start - micros(conditions.ts_error_us)
                 AND (

@@ -12,7 +12,7 @@ SELECT
     attempts_failed.project_id,
     attempts_failed.tenant_id,
     attempts_failed.model,
-    attempts_failed.engine,
+    coalesce(attempts_failed.engine, addressed.engine) AS engine,
     attempts_failed.forwarded,
     attempts_failed.source_id,
     log_dir(sources.path) AS log_dir,
@@ -24,3 +24,4 @@ SELECT
     coalesce(attempts_failed.upstream_hops, 0) > 0 AS tried_upstream
 FROM attempts_failed
 INNER JOIN sources ON attempts_failed.source_id = sources.source_id
+LEFT JOIN addressed ON attempts_failed.attempt_id = addressed.attempt_id

@@ -5,31 +5,48 @@
 -- precedence: 510
 -- known gaps: which of several engines an attempt was sent to, when nothing tells
 WITH
--- What stands in one log needs no other clock.
-cited AS (
-    SELECT
-        conditions.condition_id,
-        unnest(conditions.evidence) // 10000000000 AS source_id
-    FROM conditions
-    WHERE conditions.clock_status = 'untied' AND conditions.scope_kind = 'engine'
+-- A name that cannot be resolved is not yet an engine that is gone.
+nameless AS (
+    SELECT DISTINCT
+        own.attempt_id,
+        own.message
+    FROM own
+    WHERE list_contains(own.kinds, 'dns_failure')
+    UNION
+    SELECT DISTINCT
+        edge_matches.attempt_id,
+        edge_matches.upstream_addr AS message
+    FROM edge_matches
+    WHERE edge_matches.kind = 'dns_failure'
 ),
 
-clocked AS (
-    SELECT
-        cited.condition_id,
-        min(sources.clock_id) AS clock_id
-    FROM cited
-    INNER JOIN sources ON cited.source_id = sources.source_id
-    GROUP BY cited.condition_id
-    HAVING count(DISTINCT sources.clock_id) = 1
+-- What stands in an engine's own log needs no other clock.
+cited AS (
+    SELECT DISTINCT
+        evidence.condition_id,
+        sources.clock_id,
+        sources.layer = 'model' AS inside
+    FROM (
+        SELECT
+            conditions.condition_id,
+            unnest(conditions.evidence) // 10000000000 AS source_id
+        FROM conditions
+    ) AS evidence
+    INNER JOIN sources ON evidence.source_id = sources.source_id
 ),
 
 same_clock AS (
     SELECT
-        clocked.condition_id,
+        cited.condition_id,
         sources.source_id
-    FROM clocked
-    INNER JOIN sources ON clocked.clock_id = sources.clock_id
+    FROM cited
+    INNER JOIN sources ON cited.clock_id = sources.clock_id
+    WHERE
+        cited.condition_id NOT IN (
+            SELECT others.condition_id
+            FROM cited AS others
+            WHERE NOT others.inside
+        )
 )
 
 SELECT
@@ -56,12 +73,9 @@ INNER JOIN conditions
         AND conditions.cause <> 'model.slow'
         AND (
             conditions.clock_status <> 'untied'
-            OR (
-                failures.engine = conditions.scope
-                AND (conditions.condition_id, failures.source_id) IN (
-                    SELECT (same_clock.condition_id, same_clock.source_id)
-                    FROM same_clock
-                )
+            OR (conditions.condition_id, failures.source_id) IN (
+                SELECT (same_clock.condition_id, same_clock.source_id)
+                FROM same_clock
             )
         )
         AND (
@@ -80,7 +94,21 @@ INNER JOIN conditions
             conditions.ts_start, conditions.ts_end, conditions.ts_error_us
         )
 WHERE
+    -- It is where it is the engine's name, or there is no other engine.
     (
+        coalesce(failures.engine = conditions.scope, FALSE)
+        OR (SELECT count(*) FROM known_engines) <= 1
+        OR NOT EXISTS (
+            SELECT 1
+            FROM nameless
+            WHERE
+                nameless.attempt_id = failures.attempt_id
+                AND NOT contains(
+                    lower(coalesce(nameless.message, '')), lower(conditions.scope)
+                )
+        )
+    )
+    AND (
         -- A request that no server's exchange is known of has no status.
         coalesce(failures.status, 500) IN (500, 502, 503, 504)
         OR failures.status < 400
