@@ -33,7 +33,7 @@ WITH words AS (
         ) AS named
     FROM marks
     WHERE
-        marks.component IN ('kernel', 'systemd')
+        marks.component IN ('kernel', 'systemd', 'kubernetes')
         AND list_has_any(
             marks.kinds, (SELECT list(named_causes.kind) FROM named_causes)
         )

@@ -30,6 +30,7 @@ LOGS: dict[str, tuple[str, str, str, str]] = {
         "vllm",
     ),
     "kernel": ("logs/host/dmesg", "model", "kernel", "dmesg"),
+    "kubelet": ("logs/k8s/pods.txt", "host", "kubernetes", "kubernetes_objects"),
     "gpu": ("logs/host/gpu_dmon.txt", "model", "gpu", "nvidia_dmon"),
     "metrics": ("logs/metrics/gateway.prom", "harness", "metrics", "prometheus"),
     "ledger": ("logs/quota/ledger.jsonl", "quota", "quota", "quota_ledger"),
