@@ -1,8 +1,8 @@
 -- title: An engine is dead or does not start, from its death to the next load
 -- layer: model
 -- cause: *
--- known gaps: a death that no record states; a restart that logs no load marker and
---     serves nobody; the kernel's word of a process that could be of several engines
+-- known gaps: a death that no record states, of others than vLLM, SGLang and TGI; a
+--     restart that logs no load marker and serves nobody; the kernel's word of a process that could be of several engines
 WITH outages AS (
     SELECT
         episodes.engine,

@@ -23,6 +23,78 @@ killed AS (
         )
 ),
 
+-- A process of one engine that loads again was at work before.
+loadings AS (
+    SELECT
+        loads.event_id,
+        loads.engine,
+        loads.ts,
+        marks.ts_raw,
+        loads.ts_error_us,
+        loads.clock_status,
+        loads.clock_status <> 'untied' AS tied,
+        loads.kind,
+        lag(loads.kind) OVER own_words AS before_kind,
+        lag(loads.ts) OVER own_words AS before_ts
+    FROM loads
+    INNER JOIN marks ON loads.event_id = marks.event_id
+    WHERE loads.layer = 'model' AND marks.component IN ('vllm', 'sglang', 'tgi')
+    WINDOW own_words AS (
+        PARTITION BY loads.engine, loads.clock_status <> 'untied'
+        ORDER BY loads.ts, loads.event_id
+    )
+),
+
+moving AS (
+    SELECT
+        progress.engine,
+        progress.clock_status <> 'untied' AS tied,
+        progress.ts
+    FROM progress
+    WHERE progress.moving
+),
+
+again AS (
+    SELECT
+        loadings.*,
+        moving.ts AS alive_ts
+    FROM loadings
+    ASOF INNER JOIN moving
+        ON
+            loadings.engine = moving.engine
+            AND loadings.tied = moving.tied
+            AND loadings.ts > moving.ts
+    WHERE
+        loadings.kind = 'engine_loading'
+        AND coalesce(loadings.before_kind, 'engine_ready') = 'engine_ready'
+        AND coalesce(moving.ts > loadings.before_ts, TRUE)
+),
+
+-- Without a word of its end it was killed.
+restarts AS (
+    SELECT again.*
+    FROM again
+    WHERE
+        NOT EXISTS (
+            SELECT 1
+            FROM troubles
+            WHERE
+                troubles.engine = again.engine
+                AND troubles.ts_latest BETWEEN again.alive_ts - INTERVAL 10 SECOND
+                AND again.ts
+        )
+        AND NOT EXISTS (SELECT 1 FROM killed WHERE killed.whose = again.engine)
+        -- What works while it loads is another one in the same log.
+        AND NOT EXISTS (
+            SELECT 1
+            FROM moving
+            WHERE
+                moving.engine = again.engine
+                AND moving.tied = again.tied
+                AND moving.ts BETWEEN again.ts AND again.ts + INTERVAL 10 SECOND
+        )
+),
+
 told AS (
     SELECT
         troubles.event_id,
@@ -53,6 +125,21 @@ told AS (
         FALSE AS orderly,
         'model' AS layer
     FROM killed
+    UNION ALL
+    SELECT
+        restarts.event_id,
+        restarts.engine,
+        restarts.ts,
+        restarts.ts AS ts_latest,
+        restarts.alive_ts AS since,
+        restarts.ts_raw,
+        restarts.ts_error_us,
+        restarts.clock_status,
+        ['engine_dead'] AS kinds,
+        TRUE AS death,
+        FALSE AS orderly,
+        'model' AS layer
+    FROM restarts
 ),
 
 starts AS (
