@@ -53,7 +53,7 @@ clock_words comparing dossier
 clock_picture render
 incident_words record_words
 answers changes_screen dossier_screen explanation funnel summary_screen
-report
+report report_page.*
 commands.*
 cli
 __main__
@@ -79,6 +79,7 @@ FENCES = {
         ),
     },
     "isal": {"decode"},
+    "jinja2": {"report_page.*"},
     "rich": {"commands.*", "render"},
     "zstandard": {"decode", "spill"},
 }

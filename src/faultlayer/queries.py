@@ -20,6 +20,7 @@ Group = Literal[
     "tables",
     "investigations",
     "diffs",
+    "report",
 ]
 
 _RULE = frozenset({"title", "layer", "cause", "role", "precedence", "known gaps"})
@@ -40,6 +41,7 @@ KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
     "checks": (frozenset({"title"}), frozenset({"title"})),
     "tables": (frozenset({"title"}), frozenset({"title"})),
     "diffs": (frozenset({"title"}), frozenset({"title"})),
+    "report": (frozenset({"title"}), frozenset({"title"})),
     "investigations": (
         frozenset({"title", "topic", "answers", "param", "column"}),
         frozenset({"title"}),

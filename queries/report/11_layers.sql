@@ -1,0 +1,12 @@
+-- title: Failed attempts by layer, and how sure that is
+SELECT
+    verdicts.layer,
+    count(*) AS failed,
+    count(*) FILTER (WHERE verdicts.strength = 'proven') AS proven,
+    count(*) FILTER (WHERE verdicts.strength = 'corroborated') AS corroborated,
+    count(*) FILTER (WHERE verdicts.strength = 'inferred') AS inferred,
+    count(*) FILTER (WHERE verdicts.strength = 'undetermined') AS undetermined,
+    count(*) FILTER (WHERE verdicts.clock_sensitive) AS clock_sensitive
+FROM verdicts
+GROUP BY verdicts.layer
+ORDER BY verdicts.layer = 'undetermined', failed DESC, verdicts.layer ASC

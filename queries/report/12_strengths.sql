@@ -1,0 +1,9 @@
+-- title: How sure the verdicts are
+SELECT
+    count(*) AS verdicts,
+    count(*) FILTER (WHERE verdicts.strength = 'proven') AS proven,
+    count(*) FILTER (WHERE verdicts.strength = 'corroborated') AS corroborated,
+    count(*) FILTER (WHERE verdicts.strength = 'inferred') AS inferred,
+    count(*) FILTER (WHERE verdicts.strength = 'undetermined') AS undetermined,
+    count(*) FILTER (WHERE verdicts.clock_sensitive) AS clock_sensitive
+FROM verdicts

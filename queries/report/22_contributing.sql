@@ -1,0 +1,16 @@
+-- title: Causes that held as well, beside the one that decided
+WITH others AS (
+    SELECT
+        verdicts.cause,
+        unnest(verdicts.contributing) AS contributing
+    FROM verdicts
+)
+
+SELECT
+    others.cause,
+    others.contributing,
+    count(*) AS attempts
+FROM others
+GROUP BY others.cause, others.contributing
+ORDER BY attempts DESC, others.cause ASC, others.contributing ASC
+LIMIT 40
