@@ -14,6 +14,7 @@ from faultlayer import (
     layers,
     lines,
     logical_lines,
+    no_logs,
     rows,
     scoring,
     tables,
@@ -70,7 +71,8 @@ class Detection:
     header the lines of a stream are read. `layers`: of streams of unknown programs.
     `local_us`: to add to stamps of a wrapper that have no zone; None: not known.
     `backward`: the newest line is the first. `engine_hosts`: hosts or pods whose lines
-    are those of an engine.
+    are those of an engine. `known`: share of its first lines that formats take.
+    `no_log`: it is something else, as `reason` says.
     """
 
     wrapper: str | None
@@ -88,6 +90,8 @@ class Detection:
     backward: bool = False
     engine_hosts: frozenset[str] = frozenset()
     document: Document | None = None
+    known: float = 1.0
+    no_log: bool = False
 
     def choices(self, stream: str) -> tuple[Choice, ...]:
         """Give the formats of a stream; one that came later is like its sibling."""
@@ -147,6 +151,9 @@ def sniff(
             found = around.document(block.data[:HEAD_BYTES])
             document, head = found or (None, _head(block))
             chosen = choose(head.head(_HEAD_LINES), definitions, forced, path)
+            if not forced and chosen.known <= no_logs.LEAST and no_logs.of(path):
+                reason = f"{no_logs.NO_LOG}: {no_logs.of(path)}"
+                return Detection(None, {}, {}, reason, None, dated=False, no_log=True)
             if chosen.backward:
                 document = document or Document(documents.LINES)
                 document = replace(document, backward=True)
@@ -178,12 +185,13 @@ def choose(
     tables_ = _tables(parts, definitions)
     crowd = _crowded(parts, tables_, definitions)
     told = definitions.format(forced) if forced else None
+    sizes = {stream: len(text) for stream, (_, text) in parts.items()}
     ranked = scoring.ranked(
         {
             stream: scoring.of(text, _program(part), definitions.formats, told)
             for stream, (part, text) in parts.items()
         },
-        {stream: len(text) for stream, (_, text) in parts.items()},
+        sizes,
         forced=forced is not None,
     )
     local_us = first_stamps.local_zone(ranked, parts) if around else None
@@ -232,6 +240,7 @@ def choose(
         tables=tables_,
         layers=_layers(ranked, parts, crowd, path, definitions),
         around=around,
+        known=scoring.share(ranked, sizes),
         local_us=local_us,
         backward=first_stamps.is_backward(logical) if around else False,
         engine_hosts=_engine_hosts(ranked, parts) if around else frozenset(),

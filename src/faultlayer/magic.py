@@ -22,8 +22,25 @@ _UNREAD: Final = {
     b"\x7fELF": "program or core dump: not read",
     b"SQLite format 3\x00": "SQLite database: not read, export its tables",
     b"\x89PNG\r\n\x1a\n": "image: not read",
+    b"\xff\xd8\xff": "image: not read",
+    b"GIF87a": "image: not read",
+    b"GIF89a": "image: not read",
+    b"%PDF-": "PDF document: not read",
     b"\xd4\xc3\xb2\xa1": "packet capture: not read",
+    b"\xa1\xb2\xc3\xd4": "packet capture: not read",
+    b"\x4d\x3c\xb2\xa1": "packet capture: not read",
+    b"PAR1\x15": "Parquet file: not read, export its rows as JSON lines",
+    b"ElfFile\x00": "Windows event log: not read, export it as text",
+    b"MDMP\x93\xa7": "memory dump: not read",
+    b"JAVA PROFILE 1.": "memory dump: not read",
+    b"\x93NUMPY": "array of NumPy: not read",
 }
+_UNREAD_LIKE: Final = (
+    (rb"\n\r\r\n[\s\S]{4}(?:\x4d\x3c\x2b\x1a|\x1a\x2b\x3c\x4d)", "packet capture"),
+    (rb"GGUF[\x01-\x0f]\x00\x00\x00", "weights of a model"),
+    (rb'[\s\S]{5}\x00\x00\x00\{"', "weights of a model"),
+    (rb"[\s\S]\r\r\n[\x00-\x03]\x00\x00\x00", "compiled Python"),
+)
 
 
 def compression(head: bytes) -> str:
@@ -49,4 +66,7 @@ def unread(head: bytes) -> str:
     for magic, reason in _UNREAD.items():
         if head.startswith(magic):
             return reason
+    for like, what in _UNREAD_LIKE:
+        if re.match(like, head):
+            return f"{what}: not read"
     return ""

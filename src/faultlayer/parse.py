@@ -28,6 +28,7 @@ from faultlayer.find import Source
 from faultlayer.lines import SCHEMA
 from faultlayer.reading import Reading
 from faultlayer.timeline import Timeline
+from faultlayer.whole import Whole
 from faultlayer.write import Writer
 
 __all__ = [
@@ -194,7 +195,11 @@ class Run:
         self._layers = detection.layers
         self._events = events
         self._rejects = rejects
-        self._assembly = Assembly(detection, definitions, options.year or _YEAR)
+        self._assembly = (
+            Whole(detection.reason)
+            if detection.no_log
+            else Assembly(detection, definitions, options.year or _YEAR)
+        )
         self._timeline = Timeline(options.year or _YEAR, detection.zones)
         self._precisions: dict[int, int] = {}
         self._at: list[pl.Series] = []

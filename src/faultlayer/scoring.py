@@ -136,6 +136,12 @@ def ranked(
     return ranked
 
 
+def share(ranked: Mapping[str, list[Score]], sizes: Mapping[str, int]) -> float:
+    """Give the share of all lines that the best format of each stream takes."""
+    known = sum(max((one.total for one in each), default=0) for each in ranked.values())
+    return known / max(1, sum(sizes.values()))
+
+
 def _begins(score: Score) -> bool:
     """Tell whether a format of any program takes lines that may begin a record.
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 
-from faultlayer import incident_words, wording
+from faultlayer import incident_words, no_logs, wording
 from faultlayer.clock_picture import picture
 from faultlayer.clock_words import clock_words, is_untied, reference_steps
 from faultlayer.render import (
@@ -110,13 +110,12 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
             formats.items(), key=lambda item: (-item[1], item[0])
         )
     ]
-    strange = [
-        s["path"]
-        for s in sources
-        if not s["events"] and s["rejects"] and not wording.is_copy(s["problems"])
-    ]
+    strange = [s["path"] for s in sources if wording.is_strange(s)]
     if strange:
         parts.append(f"not recognised {len(strange)}: {wording.listed(strange, 3)}")
+    others = [s["path"] for s in sources if no_logs.is_one(s["reason"])]
+    if others:
+        parts.append(f"no logs {len(others)}: {wording.listed(others, 3)}")
     empty = [s for s in sources if not s["events"] and not s["rejects"]]
     if empty:
         parts.append(f"empty {len(empty)}")

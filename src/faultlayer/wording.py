@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from faultlayer import no_logs
+
 #: How a problem begins that says that other sources hold the same records.
 TWICE = "archived twice"
 
@@ -23,6 +25,13 @@ def is_copy(problems: Sequence[str] | None) -> bool:
 def damage(problems: Sequence[str] | None) -> list[str]:
     """Give the problems that mean that something is missing."""
     return [problem for problem in problems or () if not problem.startswith(TWICE)]
+
+
+def is_strange(source: Mapping[str, Any]) -> bool:
+    """Tell a log of which nothing was understood."""
+    if source["events"] or not source["rejects"]:
+        return False
+    return not is_copy(source["problems"]) and not no_logs.is_one(source["reason"])
 
 
 def is_doubtful(source: Mapping[str, Any]) -> bool:

@@ -199,6 +199,8 @@ class TestPassedOver:
         (tmp_path / "b.log").write_bytes(b"7z\xbc\xaf\x27\x1c")
         (tmp_path / "core.gz").write_bytes(gzip.compress(b"\x7fELF\x02\x01"))
         (tmp_path / "system.journal").write_bytes(b"LPKSHHRH\x00\x00")
+        (tmp_path / "m.bin").write_bytes(b"\x0a\x01\x00\x00\x00\x00\x00\x00{\"a\":")
+        (tmp_path / "trace").write_bytes(b"\n\r\r\n\x1c\x00\x00\x00\x4d\x3c\x2b\x1a")
         found = find([str(tmp_path)])
         assert paths(found) == [f"{tmp_path.name}/in/a.log"]
         assert [
@@ -207,7 +209,9 @@ class TestPassedOver:
             ("a.lz4", "lz4 stream"),
             ("b.log", "7z archive"),
             ("core.gz", "program or core dump"),
+            ("m.bin", "weights of a model"),
             ("system.journal", "binary journal"),
+            ("trace", "packet capture"),
         ]
         assert found.lost == []
         with pytest.raises(SourceError) as error:

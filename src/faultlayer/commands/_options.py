@@ -128,11 +128,7 @@ def incomplete(values: Values) -> list[str]:
     sources = values["sources"]
     untied = [c["clock_id"] for c in values["clocks"] if c["status"] == "untied"]
     open_causes = [c for c in values["causes"] if c["layer"] == "undetermined"]
-    strange = [
-        s["path"]
-        for s in sources
-        if not s["events"] and s["rejects"] and not wording.is_copy(s["problems"])
-    ]
+    strange = [s["path"] for s in sources if wording.is_strange(s)]
     partly = [s["path"] for s in sources if wording.is_doubtful(s)]
     damaged = [s["path"] for s in sources if wording.damage(s["problems"])]
     lost = list(dict.fromkeys(item["path"] for item in values["lost"]))
