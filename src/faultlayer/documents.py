@@ -57,6 +57,7 @@ class Document:
     lists: tuple[Steps, ...] = ()
     backward: bool = False
     width: int = 0
+    texts: bool = False
 
 
 _START: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[{\[])')
@@ -90,6 +91,9 @@ _TIME_NAMES: Final = frozenset(
         "timegenerated",
     ]
 )
+#: Keys of what a program printed, as answers of an API have it in one text.
+_TEXT_NAMES: Final = frozenset(["log", "output", "stdout", "stderr"])
+_TEXT_LINE: Final = re.compile(r"\\n|((?:[^\\]|\\[^n])+)")
 _LONGEST: Final = 2000  # of what is around a list, repeated for each record
 _DECODER: Final = json.JSONDecoder(strict=False)
 
@@ -124,9 +128,14 @@ def of(head: bytes, lists: Sequence[Steps]) -> Iterator[Document]:
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
     # An array on one line is a list of records as well.
     lines = _is_json(first) and not first.startswith(b"[")
-    found = _Walk((first if lines else head).decode("latin-1"), lists).pieces()
+    # Of several objects a text of several lines is that of one record.
+    texts = not (
+        lines and head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[2].strip()
+    )
+    known = Document(JSON, tuple(lists), texts=texts)
+    found = _Walk((first if lines else head).decode("latin-1"), known).pieces()
     if any(piece.around for piece in found):
-        yield Document(JSON, tuple(lists))
+        yield known
     if any(piece.good for piece in found) and not lines:
         yield Document(JSON)
 
@@ -156,7 +165,7 @@ def rows(data: bytes, document: Document, *, whole: bool = True) -> pl.DataFrame
     elif document.kind == CSV:
         pieces = list(_csv_rows(data))
     else:
-        pieces = _Walk(data.decode("latin-1"), document.lists).pieces()
+        pieces = _Walk(data.decode("latin-1"), document).pieces()
     if not whole:
         pieces = [piece for piece in pieces if piece.good]
     if not pieces:
@@ -206,20 +215,25 @@ class _Around:
 
 @dataclass(slots=True)
 class _Piece:
-    """A record's place; `good`: it could be read; `fields`: those of a journal entry."""
+    """A record's place; `good`: it could be read; `fields`: those of a journal entry.
+
+    `line`: it is one line of a JSON text.
+    """
 
     start: int
     end: int
     good: bool
     around: _Around | None = None
     fields: Mapping[str, object] | None = None
+    line: bool = False
 
 
 def _text(data: bytes, piece: _Piece) -> tuple[str, bool]:
     """Give a record on one line, and whether it had bytes that are not UTF-8."""
     if piece.fields is not None:
         return json.dumps(piece.fields, ensure_ascii=False), False
-    raw = data[piece.start : piece.end].strip()
+    raw = data[piece.start : piece.end]
+    raw = b'"%s"' % raw if piece.line else raw.strip()
     text = raw.decode("utf-8", "replace")
     # Within JSON a line end is only between values.
     text = text.replace("\r\n", " ").replace("\n", " ")
@@ -239,9 +253,10 @@ class _Walk:
     The text is bytes read as Latin-1, so that its places are those of the bytes.
     """
 
-    def __init__(self, text: str, lists: Sequence[Steps]) -> None:
+    def __init__(self, text: str, document: Document) -> None:
         self._text = text
-        self._lists = lists
+        self._lists = document.lists
+        self._texts = document.texts
         self._found: list[_Piece] = []
 
     def pieces(self) -> list[_Piece]:
@@ -303,6 +318,11 @@ class _Walk:
                 end = self._object(value, below)
             else:
                 end = _DECODER.raw_decode(text, value)[1]
+                named = below in self._lists or key in _TEXT_NAMES
+                split = self._texts and named and text[value] == '"'
+                if split and self._lines(value + 1, end - 1, around):
+                    at = self._space(end)
+                    continue
                 if end - at < _LONGEST:
                     around.members.append(text[at:end])
             at = self._space(end)
@@ -322,6 +342,17 @@ class _Walk:
                 at = _DECODER.raw_decode(text, at)[1]
             at = self._space(at)
         return at + 1
+
+    def _lines(self, at: int, end: int, around: _Around) -> bool:
+        """Give the lines of a text as records, if there are several."""
+        found = [
+            _Piece(*match.span(1), good=True, around=around, line=True)
+            for match in _TEXT_LINE.finditer(self._text, at, end)
+            if match.group(1)
+        ]
+        if len(found) > 1:
+            self._found += found
+        return len(found) > 1
 
     def _space(self, at: int) -> int:
         match = _SPACE.match(self._text, at)

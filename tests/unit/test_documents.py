@@ -47,6 +47,20 @@ def test_a_list_gives_its_records_with_what_is_around() -> None:
     ]
 
 
+def test_a_text_of_several_lines_is_a_list_of_them() -> None:
+    """As an API gives a log: in one object. Of several objects each is one record."""
+    data = b'{"pod": "v-0", "log": "a \\\\n \\"b\\"\\n\\n  c\\n"}\n'
+    of = '{"of":{"pod": "v-0"},"item":'
+    assert texts(data) == [
+        (1, 0, f'{of}"a \\\\n \\"b\\""}}'),
+        (1, 1, f'{of}"  c"}}'),
+    ]
+    assert list(documents.of(data * 2, LISTS)) == []
+    assert list(documents.of(b'{"log": "a\\n"}', LISTS)) == []
+    [pretty, *_] = documents.of(b'{\n "events": "a\\nb",\n "log": {}\n}\n', LISTS)
+    assert pretty.texts
+
+
 def test_lists_within_lists() -> None:
     """Each stream of an answer has its own labels."""
     result = [

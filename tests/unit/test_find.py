@@ -199,7 +199,7 @@ class TestPassedOver:
         (tmp_path / "b.log").write_bytes(b"7z\xbc\xaf\x27\x1c")
         (tmp_path / "core.gz").write_bytes(gzip.compress(b"\x7fELF\x02\x01"))
         (tmp_path / "system.journal").write_bytes(b"LPKSHHRH\x00\x00")
-        (tmp_path / "m.bin").write_bytes(b"\x0a\x01\x00\x00\x00\x00\x00\x00{\"a\":")
+        (tmp_path / "m.bin").write_bytes(b'\x0a\x01\x00\x00\x00\x00\x00\x00{"a":')
         (tmp_path / "trace").write_bytes(b"\n\r\r\n\x1c\x00\x00\x00\x4d\x3c\x2b\x1a")
         found = find([str(tmp_path)])
         assert paths(found) == [f"{tmp_path.name}/in/a.log"]
