@@ -8,9 +8,9 @@ from typing import Final
 
 import polars as pl
 
-_SAMPLE: Final = 256
+_SAMPLE: Final = 128
 #: Messages; of fewer it is not worth it.
-FEWEST: Final = 8 * _SAMPLE
+FEWEST: Final = 16 * _SAMPLE
 _SHAPES: Final = 8  # that are looked for
 _SHARE: Final = 0.02  # of the sample that a shape has to have
 

@@ -7,7 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer.naming import Signatures, match
+from faultlayer.naming import match
+from faultlayer.vocabulary import Signatures
 
 COMPONENTS: Final = {"harness": "harness", "model": "engine", "quota": "quota"}
 _WORDS: Final[Mapping[str, frozenset[str]]] = {

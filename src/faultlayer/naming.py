@@ -1,108 +1,23 @@
 """Name what records mean: all signatures are tried on a whole column at once."""
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
-from typing import Any, Literal
 
 import polars as pl
 
-from faultlayer import schema
-from faultlayer.errors import Location
-
-_TYPES = pl.DataFrame(schema.arrow(schema.EVENTS_RAW).empty_table()).schema
+from faultlayer.vocabulary import SHORTEST, TYPES, Signature, Signatures
 
 # Where a record's own words tell no more than that something went wrong, the error that
 # it names says what did.
 _VAGUE = frozenset(
     ["request_failed", "upstream_error", "request_rejected", "request_completed"]
 )
+_LONGER = 12  # characters that polars compares as one number
 _CALM = ("info", "debug", "trace", "notice")
 _ERROR = (
     r"(?:^|[\s(\[{])(?:(?:upstream|last|root|inner)_)?(?:error|err|errmsg|error_msg|error_message|exception|reason"
     r"|detail|cause|message)"
     r"""=(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"',;\])}]+)"""
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A text that a signature must take, or must not (then `reason` says why not)."""
-
-    text: str
-    layer: str | None
-    component: str | None
-    kinds: tuple[str, ...] | None
-    expect: dict[str, Any]
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """One `[[signature]]`; `rank` is the place of its kind, lower is more specific."""
-
-    kind: str
-    rank: int
-    at: Literal["start", "line", "anywhere"]
-    literals: tuple[str, ...]
-    regex: str | None
-    groups: tuple[str, ...]
-    layers: tuple[str, ...]
-    components: tuple[str, ...]
-    exclusive: bool
-    severity: str | None
-    numbers: frozenset[str]
-    at_least: tuple[str, str] | None
-    ids: str | None
-    ids_within: str | None
-    examples: tuple[Example, ...]
-    where: Location
-
-    def applies(self, there: Mapping[str, Set[str | None]]) -> list[pl.Expr]:
-        """Say when a row is of its layers and components; those of all are `there`."""
-        meant = {"layer": self.layers, "component": self.components}
-        return [
-            pl.col(name).is_in(wanted)
-            for name, wanted in meant.items()
-            if wanted and not there[name] <= set(wanted)
-        ]
-
-    def starts(self) -> pl.Expr:
-        """Whether a text begins with one of its literals."""
-        return pl.any_horizontal(
-            pl.col("text").str.starts_with(literal) for literal in self.literals
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Signatures:
-    """All signatures, most specific first, and the vocabulary of kinds in its order."""
-
-    kinds: tuple[dict[str, str], ...]
-    items: tuple[Signature, ...]
-    unread: str | None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The event columns that `name_kinds` may fill, in the order of the schema."""
-        groups = {group for item in self.items for group in item.groups}
-        groups |= {"kind", "kinds", "severity", "raw_request_id", "id_parts", "attrs"}
-        return tuple(name for name in _TYPES if name in groups - {"request_id"})
-
-    def table(self) -> pl.DataFrame:
-        """Give one row per kind: kind, rank, timing, title, signatures (number of)."""
-        counts = [
-            sum(item.kind == kind["name"] for item in self.items) for kind in self.kinds
-        ]
-        return pl.DataFrame(
-            {
-                "kind": [kind["name"] for kind in self.kinds],
-                "rank": range(len(self.kinds)),
-                "timing": [kind["timing"] for kind in self.kinds],
-                "title": [kind["title"] for kind in self.kinds],
-                "signatures": counts,
-            },
-            schema_overrides={"rank": pl.Int64, "signatures": pl.Int64},
-        )
 
 
 def name_kinds(records: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
@@ -178,7 +93,14 @@ def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, 
     found: dict[int, pl.DataFrame] = {}
     # Exclusive ones come first and take their rows away: what follows in them is user
     # text or a dump. The common records of a request's life end here, at a prefix.
-    only = {index: item for index, item in items.items() if item.exclusive}
+    heads = {
+        size: set(todo["text"].str.head(size).unique()) for size in (SHORTEST, _LONGER)
+    }
+    only = {
+        index: item
+        for index, item in items.items()
+        if item.exclusive and any(_begins(text, heads) for text in item.literals)
+    }
     masks = todo.select(
         pl.all_horizontal(item.starts(), *item.applies(there)).alias(str(index))
         for index, item in only.items()
@@ -204,6 +126,12 @@ def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, 
         else pl.DataFrame(schema={"row": pl.UInt32, "sig": pl.UInt32})
     )
     return hits, [(signatures.items[index], found[index]) for index in sorted(found)]
+
+
+def _begins(literal: str, heads: Mapping[int, Set[str | None]]) -> bool:
+    """Tell whether some text may begin with a literal, by the first characters of all."""
+    size = _LONGER if len(literal) >= _LONGER else SHORTEST
+    return literal[:size] in heads[size]
 
 
 def _errors(
@@ -290,7 +218,9 @@ def _take(item: Signature, rows: pl.DataFrame) -> pl.DataFrame:
     """Keep the rows that an item matches; add its groups and ids as columns."""
     text = pl.col("text")
     if item.regex:
-        rows = rows.filter(text.str.contains(item.regex))
+        fits = rows["text"].str.contains(item.regex)
+        if not fits.all(ignore_nulls=False):
+            rows = rows.filter(fits)
     elif item.at == "start":
         rows = rows.filter(item.starts())
     if item.regex and item.groups:
@@ -320,11 +250,11 @@ def _captured(records: pl.DataFrame, found: _Found) -> dict[str, list[pl.DataFra
     )
     for item, frame in found:
         for group in item.groups:
-            if group not in _TYPES:
+            if group not in TYPES:
                 continue
             name = "raw_request_id" if group == "request_id" else group
             part = frame.filter(pl.col(group) != "").select(
-                "row", value=pl.col(group).cast(_TYPES[name], strict=False)
+                "row", value=pl.col(group).cast(TYPES[name], strict=False)
             )
             part = part.drop_nulls()
             if group == "request_id" and named is not None:
@@ -350,7 +280,7 @@ def _attrs(records: pl.DataFrame, found: _Found) -> pl.Series:
         )
         for item, frame in found
         for group in item.groups
-        if group not in _TYPES
+        if group not in TYPES
     ]
     if not parts:
         return old
@@ -390,7 +320,7 @@ def _column(records: pl.DataFrame, name: str) -> pl.Series:
     """Give a column of the records, or nulls of the type that the schema has for it."""
     if name in records.columns:
         return records[name]
-    return pl.repeat(None, records.height, dtype=_TYPES[name], eager=True)
+    return pl.repeat(None, records.height, dtype=TYPES[name], eager=True)
 
 
 def _scatter(size: int, rows: pl.Series, values: pl.Series) -> pl.Series:

@@ -15,7 +15,8 @@ import polars as pl
 
 from faultlayer import format_keys
 from faultlayer.errors import DefinitionError, Location
-from faultlayer.naming import Example, Signature, Signatures, match, name_kinds
+from faultlayer.naming import match, name_kinds
+from faultlayer.vocabulary import SHORTEST, Example, Signature, Signatures
 
 __all__ = ["Signature", "Signatures", "load", "name_kinds"]
 
@@ -32,7 +33,6 @@ _KEYS: dict[str, type] = {
 _EXAMPLE_KEYS = set(format_keys.names(format_keys.EXAMPLE))
 #: Before a statement may stand names with a colon, as exceptions have them.
 _NAMED = r"[\w.]*\w: "
-_SHORTEST = 4  # characters of a literal: shorter ones find every record
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 _HINT = "parsers/signatures/README.md describes the file"
 
@@ -147,8 +147,8 @@ def _shape_faults(entry: dict[str, Any]) -> Iterator[str]:
     if entry.get("exclusive") and entry.get("at") != "start":
         yield "an exclusive signature begins the text: at = 'start'"
     for literal in entry.get("literals") or [""]:
-        if len(literal) < _SHORTEST:
-            yield f"literal {literal!r} has fewer than {_SHORTEST} characters"
+        if len(literal) < SHORTEST:
+            yield f"literal {literal!r} has fewer than {SHORTEST} characters"
     for layer in entry.get("layers", []):
         if layer not in _LAYERS:
             yield f"unknown layer {layer}"
