@@ -14,7 +14,7 @@ pytestmark = pytest.mark.checkout
 # rows above its own; modules of one row do not import each other. `clocks.*` is every
 # module of the package, which may import each other.
 TIERS = """
-errors format_keys journal literals no_logs pasted regex_faults schema toml_places
+errors format_keys interleave journal literals no_logs pasted regex_faults schema toml_places
 assets chances definitions documents durations format_schema frame jsonl logical_lines masking rotation simulate.* span stamps vocabulary wording
 members stated stored
 decode encodings spill tarfiles zipfiles

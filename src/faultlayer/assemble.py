@@ -10,6 +10,7 @@ from faultlayer import (
     detect,
     enclosed,
     frame,
+    interleave,
     layers,
     logical_lines,
     rows,
@@ -124,7 +125,7 @@ class Assembly:
         hits: Sequence[Hit],
     ) -> Pool:
         """Every line stands for itself: the common case of access logs."""
-        events = rows.in_order([self._rows(hit, logical, text) for hit in hits])
+        events = interleave.in_order([self._rows(hit, logical, text) for hit in hits])
         if sum(len(hit.fields) for hit in hits) == len(logical):
             return Pool(events, pl.DataFrame(), 0, 0)
         free = pl.repeat(True, len(logical), eager=True, dtype=pl.Boolean)
@@ -246,7 +247,7 @@ class Assembly:
         lost = (record == frame.NOTHING) & kept
         blank = ((record == frame.BLANK) & kept).arg_true()
         return Pool(
-            events=rows.in_order(parts),
+            events=interleave.in_order(parts),
             rejects=self._rejects(logical, text, lost.arg_true()),
             blank_lines=int(logical.get_column("lines").gather(blank).sum()),
             blank_bytes=int(logical.get_column("byte_length").gather(blank).sum()),

@@ -13,6 +13,7 @@ from faultlayer import (
     assets,
     formats,
     frame,
+    interleave,
     layers,
     normalise,
     reasons,
@@ -277,7 +278,7 @@ class Run:
             asked = events[at] if few else events
             named = signatures.name_kinds(asked, self._signatures)
             named = _canonical(named, self._definitions, None if few else unnamed)
-            events = rows.replaced(events, at, named) if few else named
+            events = interleave.replaced(events, at, named) if few else named
         if self._signatures is not None and rows.REASON in events.columns:
             events = reasons.name(events, self._signatures)
         events = self._with_engine(events)

@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from faultlayer import rows, signatures
+from faultlayer import interleave, rows, signatures
 
 # What can only end an exchange that a peer had, and what keeps it from one.
 _REACHED: Final = ("upstream_timeout", "upstream_reset", "upstream_closed")
@@ -40,7 +40,7 @@ def name(events: pl.DataFrame, known: signatures.Signatures) -> pl.DataFrame:
         named = named.with_columns(_forwarded().alias("forwarded"))
     named = named.select(events.columns)
     others = events.filter(~told)
-    merged = rows.in_order([others, named]) if len(others) else named
+    merged = interleave.in_order([others, named]) if len(others) else named
     return merged.drop(rows.REASON)
 
 
