@@ -156,7 +156,7 @@ def test_it_is_for_all_readers(read: Page) -> None:
         assert len(read.all(landmark)) == 1
     assert read.all("html")[0][0]["lang"] in {"en", "zh-Hans"}
     pictures = [a for a, _ in read.all("svg") if a.get("role") == "img"]
-    assert len(pictures) == 5
+    assert len(pictures) == 6
     assert all(len(a["aria-labelledby"].split()) == 2 for a in pictures)
     assert len(read.all("caption")) == len(read.all("table"))
     assert all("scope" in a for a, _ in read.all("th"))

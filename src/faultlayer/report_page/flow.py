@@ -1,6 +1,7 @@
-"""Draws the used share of the fullest quota pools over time."""
+"""Draws quota over time: the used share of the fullest pools, and what was charged."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 
@@ -11,71 +12,121 @@ from faultlayer.report_page.shapes import Chart, Shape
 from faultlayer.summary import Values
 
 _TOP, _TALL, _BELOW = 12, 190, 30
-_LEFT = 58.0
 _FULL = 1.0
 
 
-def chart(rows: Sequence[Values], say: Say) -> Chart | None:
-    """Give a line for each pool; None where the case has no balances."""
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where the lines are: times across, 0 to `most` upwards."""
+
+    times: scales.Times
+    most: float
+
+    def at(self, row: Values, key: str) -> tuple[float, float]:
+        return self.times.at(row["ts"]), self.y(row[key])
+
+    def y(self, value: float) -> float:
+        return _TOP + _TALL * (1 - max(value, 0.0) / self.most)
+
+
+def balances(rows: Sequence[Values], say: Say) -> Chart | None:
+    """Give the used share of each pool; None where the case has no balances."""
     if not rows:
         return None
-    start = min(row["ts"] for row in rows)
-    end = max(row["ts"] for row in rows) + timedelta(seconds=rows[0]["width_s"])
-    times = scales.Times(start, end, _LEFT, shapes.WIDTH - 20.0)
     most = max(_FULL, *(row["used_ratio"] for row in rows)) * 1.04
-    drawn: list[Shape] = []
-    for tick in scales.rounded(0, most):
-        y = _at(tick, most)
-        drawn.append(shapes.segment(_LEFT, y, shapes.WIDTH - 20, y, "grid"))
-        drawn.append(shapes.label(_LEFT - 6, y + 4, f"{tick:.0%}", "", "end"))
-    full = _at(_FULL, most)
-    drawn.append(shapes.segment(_LEFT, full, shapes.WIDTH - 20, full, "limit"))
+    frame, drawn = _frame(rows, most, lambda tick: f"{tick:.0%}")
+    full = frame.y(_FULL)
+    drawn.append(
+        shapes.segment(frame.times.left, full, frame.times.right, full, "limit")
+    )
     legend = []
-    pools = [
-        (level, pool, list(found))
-        for (level, pool), found in groupby(
-            rows, key=lambda row: (row["level"], row["pool"])
-        )
-    ]
-    for number, (level, pool, found) in enumerate(pools):
-        name = f"{level} {pool}"
-        points = [(times.at(row["ts"]), _at(row["used_ratio"], most)) for row in found]
-        drawn.append(shapes.path(points, f"series s{number}", name, closed=False))
-        if len(points) == 1:
-            drawn.append(shapes.circle(*points[0], 3, f"dot s{number}", name))
+    pools = groupby(rows, key=lambda row: f"{row['level']} {row['pool']}")
+    for number, (name, found) in enumerate(pools):
+        points = [frame.at(row, "used_ratio") for row in found]
+        drawn += _line(points, number, name)
         legend.append((f"series s{number}", name))
-    drawn += time_axis(times, _TOP + _TALL)
     return Chart(
         "pools",
         say("chart.pools.title"),
         say("chart.pools.desc", pools=", ".join(name for _, name in legend)),
         _TOP + _TALL + _BELOW,
         drawn,
-        _table(rows, say),
+        shapes.Table(
+            [say(f"column.{one}") for one in ("when", "level", "pool", "used")],
+            [
+                [
+                    wording.moment(row["ts"], None, 0),
+                    row["level"],
+                    row["pool"],
+                    f"{row['used_ratio']:.2%}",
+                ]
+                for row in rows
+            ],
+        ),
         "pools",
         legend,
     )
 
 
-def _at(share: float, most: float) -> float:
-    return _TOP + _TALL * (1 - max(share, 0.0) / most)
-
-
-def _table(rows: Sequence[Values], say: Say) -> shapes.Table:
-    return shapes.Table(
-        [
-            say("column.when"),
-            say("column.level"),
-            say("column.pool"),
-            say("column.used"),
-        ],
-        [
+def spending(rows: Sequence[Values], say: Say) -> Chart | None:
+    """Give what each spender was charged by then; None where no ledger tells."""
+    if not rows:
+        return None
+    most = max(row["spent"] for row in rows) * 1.04
+    frame, drawn = _frame(rows, most, lambda tick: f"{tick:,g}")
+    legend = []
+    for number, (name, found) in enumerate(groupby(rows, key=lambda row: row["pool"])):
+        points: list[tuple[float, float]] = []
+        for row in found:
+            x, y = frame.at(row, "spent")
+            points.append((x, points[-1][1] if points else frame.y(0)))
+            points.append((x, y))
+        points.append((frame.times.right, points[-1][1]))
+        drawn += _line(points, number, name)
+        legend.append((f"series s{number}", name))
+    return Chart(
+        "spending",
+        say("chart.spending.title"),
+        say("chart.spending.desc", pools=", ".join(name for _, name in legend)),
+        _TOP + _TALL + _BELOW,
+        drawn,
+        shapes.Table(
+            [say(f"column.{one}") for one in ("when", "pool", "charged", "spent")],
             [
-                wording.moment(row["ts"], None, 0),
-                row["level"],
-                row["pool"],
-                f"{row['used_ratio']:.2%}",
-            ]
-            for row in rows
-        ],
+                [
+                    wording.moment(row["ts"], None, 0),
+                    row["pool"],
+                    f"{row['charged']:,g}",
+                    f"{row['spent']:,g}",
+                ]
+                for row in rows
+            ],
+        ),
+        "spending",
+        legend,
     )
+
+
+def _frame(
+    rows: Sequence[Values], most: float, spelled: Callable[[float], str]
+) -> tuple[_Frame, list[Shape]]:
+    """Give the frame of lines with its axes."""
+    ticks = scales.rounded(0, most)
+    left = max(shapes.width_of(spelled(tick)) for tick in ticks) + 16
+    start = min(row["ts"] for row in rows)
+    end = max(row["ts"] for row in rows) + timedelta(seconds=rows[0]["width_s"])
+    times = scales.Times(start, end, left, shapes.WIDTH - 20.0)
+    frame = _Frame(times, most)
+    drawn: list[Shape] = []
+    for tick in ticks:
+        y = frame.y(tick)
+        drawn.append(shapes.segment(left, y, times.right, y, "grid"))
+        drawn.append(shapes.label(left - 6, y + 4, spelled(tick), "", "end"))
+    return frame, [*drawn, *time_axis(times, _TOP + _TALL)]
+
+
+def _line(points: list[tuple[float, float]], number: int, name: str) -> list[Shape]:
+    found = [shapes.path(points, f"series s{number}", name, closed=False)]
+    if len(points) == 1:
+        found.append(shapes.circle(*points[0], 3, f"dot s{number}", name))
+    return found

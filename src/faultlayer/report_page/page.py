@@ -59,7 +59,8 @@ def _charts(asked: Asked, say: bars.Say) -> dict[str, Chart]:
         bars.chart(asked.answers["failures"].rows, say),
         heat.chart(asked.answers["latency"].rows, say),
         waterfall.chart(asked.victim, say),
-        flow.chart(asked.answers["pools"].rows, say),
+        flow.balances(asked.answers["pools"].rows, say),
+        flow.spending(asked.answers["spending"].rows, say),
         offsets.chart(asked.answers["clocks"].rows, say),
     )
     return {chart.name: chart for chart in found if chart is not None}
