@@ -15,7 +15,7 @@ pytestmark = pytest.mark.checkout
 # module of the package, which may import each other.
 TIERS = """
 errors format_keys interleave journal literals no_logs pasted regex_faults schema toml_places
-assets chances definitions documents durations format_schema frame jsonl logical_lines masking rotation simulate.* span stamps vocabulary wording
+assets chances definitions documents durations format_schema frame jsonl logical_lines masking rotation simulate.* span stamps statements vocabulary wording
 members stated stored
 decode encodings spill tarfiles zipfiles
 magic
@@ -40,9 +40,10 @@ parse
 blowup draft_text found_formats guess notes rivals
 prove
 corrected derived drafting queries
+functions
 database
-accounts investigations reading_only
-case mutants
+accounts investigations lexicon reading_only
+case completing misnamed mutants
 clock_ids clocks.* influences taken
 classify copies rule_records
 rule_bench

@@ -15,6 +15,7 @@ from faultlayer import (
     assets,
     database,
     formats,
+    functions,
     investigations,
     parse,
     prove,
@@ -22,6 +23,7 @@ from faultlayer import (
     schema,
 )
 from faultlayer.cli import group
+from faultlayer.functions import Function
 from faultlayer.investigations import Investigation
 from faultlayer.schema import Column
 
@@ -208,13 +210,28 @@ def schema_page() -> str:
         "Times are UTC, microseconds. `ts` is corrected by the clock of its source,"
         " `ts_raw` is as logged. Types are those of Arrow.\n"
         "`case.duckdb` holds these tables as views over the Parquet files beside it;"
-        " `faultlayer sql CASE` opens the same ones.\n"
+        " `faultlayer sql CASE` opens the same ones. [sql.md](sql.md) shows both, with"
+        " the functions at the end of this page.\n"
     )
     parts = [
         _table(name, database.VIEW_DOCS[name], columns)
         for name, columns in sorted(database.VIEWS.items())
     ]
-    return "\n".join([head, *parts])
+    return "\n".join([head, *parts, *map(_function, functions.load())])
+
+
+def _function(one: Function) -> str:
+    takes = "".join(
+        f"| {name} | {text.partition(';')[0]} | {text.partition(';')[2].strip()} |\n"
+        for name, text in one.parameters.items()
+    )
+    gives = "".join(f"| {name} | {doc} |\n" for name, doc in one.columns.items())
+    return (
+        f"## {one.call}\n\n{one.query.title}. A function:"
+        f" `FROM {one.call}`.\n\n"
+        f"| takes | type | meaning |\n|---|---|---|\n{takes}\n"
+        f"| column | meaning |\n|---|---|\n{gives}"
+    )
 
 
 @pytest.mark.checkout

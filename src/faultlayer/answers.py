@@ -20,7 +20,7 @@ from typing import IO, Any, TextIO
 import duckdb
 import pyarrow.parquet as pq
 
-from faultlayer import render
+from faultlayer import misnamed, render
 from faultlayer.errors import UsageError
 from faultlayer.masking import safe, shown
 from faultlayer.render import Cell, Table
@@ -60,11 +60,12 @@ def answer(
     parameters: Mapping[str, object] | None = None,
     output: Path | None = None,
     limit: int = ROWS,
+    screen: TextIO | None = None,
 ) -> str:
     """Run one statement and write its answer; gives a note for the person, or "".
 
     `parameters` are bound to the `$names` of the statement. To `output` it is written
-    as a whole or not at all. `limit` rows of a table are shown, 0 means all. Raises
+    as a whole or not at all, without it to `screen` or stdout. `limit` rows of a table are shown, 0 means all. Raises
     UsageError for what DuckDB refuses.
     """
     bound = dict(parameters or {})
@@ -77,7 +78,7 @@ def answer(
         columns = [(item[0], str(item[1])) for item in result.description]
         rows = _batches(result)
         if output is None:
-            return _written(kind, columns, rows, sys.stdout, limit=limit)
+            return _written(kind, columns, rows, screen or sys.stdout, limit=limit)
         with whole(output) as file:
             text = io.TextIOWrapper(file, "utf-8", newline="")
             note = _written(kind, columns, rows, text, limit=limit)
@@ -85,21 +86,23 @@ def answer(
             text.detach()
             return note
     except duckdb.Error as error:
-        raise refused(error) from error
+        raise refused(error, statement) from error
 
 
-def refused(error: duckdb.Error) -> UsageError:
+def refused(error: duckdb.Error, statement: str = "") -> UsageError:
     """Turn what DuckDB says into a message for the person who typed the statement."""
     if "nterrupted" in str(error):
         raise KeyboardInterrupt from error
     lines = [safe(line) for line in str(error).strip().split("\n") if line.strip()]
     hint = ""
     if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
-        hint = "SHOW TABLES lists the tables, DESCRIBE events the columns of one"
+        hint = misnamed.hint(str(error), statement)
     elif isinstance(error, duckdb.PermissionException):
         hint = "a case is read alone: no files, no network, no settings"
     elif isinstance(error, duckdb.OutOfMemoryException):
         hint = "select fewer columns or rows"
+    elif "maximum execution time" in str(error):
+        return UsageError("the query takes longer than --timeout")
     return UsageError("\n".join(lines), hint=hint)
 
 

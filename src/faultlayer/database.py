@@ -4,6 +4,7 @@ import contextlib
 import functools
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from faultlayer import assets, corrected, derived, queries, schema
+from faultlayer import assets, corrected, derived, functions, queries, schema
 from faultlayer.errors import CaseError, UsageError
 from faultlayer.schema import Column
 
@@ -66,12 +67,14 @@ def connect(
     memory_limit: str | None = None,
     threads: int | None = None,
     temp_dir: Path | None = None,
+    time_limit: timedelta | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Open an empty in-memory database that never reaches for the network.
 
     `memory_limit` as DuckDB writes it (`"2GB"`). Without `temp_dir` a query that
-    outgrows the memory fails instead of spilling. Raises UsageError for a limit that
-    DuckDB does not understand.
+    outgrows the memory fails instead of spilling. A statement that takes longer than
+    `time_limit` is stopped. Raises UsageError for a limit that DuckDB does not
+    understand.
     """
     config: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": False,
@@ -82,6 +85,8 @@ def connect(
         config["memory_limit"] = memory_limit
     if threads:
         config["threads"] = threads
+    if time_limit:
+        config["max_execution_time"] = max(1, time_limit // timedelta(milliseconds=1))
     try:
         con = duckdb.connect(config=config)
     except duckdb.Error as error:
@@ -143,12 +148,14 @@ def attach_views(
     """Make the views of `VIEWS` over a case; tables not written yet are empty.
 
     Called again after more tables are written, it replaces the views. With `sandbox`
-    the connection is then locked for good: it reads these tables and nothing else, no
+    it has the table functions too, and the connection is then locked for good: it reads these tables and nothing else, no
     file, no network, no setting; nothing can be written outside of its memory.
     """
     for name in VIEWS:
         attach_view(con, case_dir, name, sandbox=sandbox)
     if sandbox:
+        for function in functions.load():
+            con.execute("; ".join(function.statements("TEMP")))
         _lock(con)
 
 
@@ -208,6 +215,8 @@ def write_catalogue(path: Path) -> None:
                 body = _nothing(columns)
             con.execute(f"CREATE VIEW {name} AS {body}")
             _comment(con, name, columns)
+        for function in functions.load():
+            con.execute("; ".join(function.statements()))
         con.execute("COMMIT")
         con.execute("USE memory")
         con.execute("DETACH catalogue")
@@ -220,13 +229,22 @@ def parquet_files(case_dir: Path, name: str) -> list[Path]:
     return sorted(case_dir.glob(_relative(name)))
 
 
+def split(con: duckdb.DuckDBPyConnection, text: str) -> list[str]:
+    """Give the statements of a text; UsageError where it cannot be read."""
+    try:
+        found = con.extract_statements(functions.asked(text))
+    except duckdb.Error as error:
+        raise UsageError(str(error).strip()) from error
+    return [str(one.query) for one in found]
+
+
 def one_statement(con: duckdb.DuckDBPyConnection, text: str) -> str:
     """Check that `text` is one statement that only reads, and give it back trimmed.
 
     This is a courtesy with a clear message; what protects is the locked connection.
     """
     try:
-        statements = con.extract_statements(text)
+        statements = con.extract_statements(functions.asked(text))
     except duckdb.Error as error:
         raise UsageError(str(error).strip()) from error
     if not statements:

@@ -275,7 +275,7 @@ def _value(kind: str, text: str | None) -> Value:
             raise ValueError(text)
         return value
     if kind == "duration":
-        return _duration(text)
+        return duration(text)
     if kind == "time":
         moment = datetime.fromisoformat(text)
         if moment.tzinfo:
@@ -284,7 +284,8 @@ def _value(kind: str, text: str | None) -> Value:
     return text
 
 
-def _duration(text: str) -> timedelta:
+def duration(text: str) -> timedelta:
+    """Read a length of time such as `1h30m`; ValueError for what is none, or zero."""
     parts = _AMOUNT.findall(text)
     if not parts or _AMOUNT.sub("", text).strip():
         raise ValueError(text)

@@ -18,6 +18,7 @@ Group = Literal[
     "verdicts",
     "checks",
     "tables",
+    "functions",
     "investigations",
     "diffs",
     "report",
@@ -40,6 +41,7 @@ KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
     "verdicts": (frozenset({"title", "store"}), frozenset({"title"})),
     "checks": (frozenset({"title"}), frozenset({"title"})),
     "tables": (frozenset({"title"}), frozenset({"title"})),
+    "functions": (frozenset({"title", "param", "column"}), frozenset({"title"})),
     "diffs": (frozenset({"title"}), frozenset({"title"})),
     "report": (frozenset({"title"}), frozenset({"title"})),
     "investigations": (

@@ -260,19 +260,30 @@ def write_tables(writer: CaseWriter, rows: dict[str, Rows]) -> None:
         writer.write(name, table(schema.TABLES[name], own))
 
 
+def written(target: Path, **replaced: Rows) -> Case:
+    """Write the small case, with the given tables replaced."""
+    rows = {
+        "events": default_events(),
+        "sources": default_sources(),
+        **default_tables(),
+        **replaced,
+    }
+    with CaseWriter(target) as writer:
+        write_tables(writer, rows)
+        return writer.finish({"command": "invented"})
+
+
 @pytest.fixture
 def build_case(tmp_path: Path) -> Build:
     """Give a function that writes the small case, with the given tables replaced."""
 
     def build(target: Path | None = None, **replaced: Rows) -> Case:
-        rows = {
-            "events": default_events(),
-            "sources": default_sources(),
-            **default_tables(),
-            **replaced,
-        }
-        with CaseWriter(target or tmp_path / "case") as writer:
-            write_tables(writer, rows)
-            return writer.finish({"command": "invented"})
+        return written(target or tmp_path / "case", **replaced)
 
     return build
+
+
+@pytest.fixture(scope="session")
+def small_case(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """Give the small case to tests that leave it as it is."""
+    return written(tmp_path_factory.mktemp("small") / "case")

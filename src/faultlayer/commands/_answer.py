@@ -1,6 +1,7 @@
 """The options of commands that answer with a table: how it is written, and where."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,20 @@ import click
 _FORMATS = ["table", "csv", "json", "jsonl", "parquet", "md"]
 
 Command = Callable[..., Any]
+
+
+def _duration(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> timedelta | None:
+    from faultlayer import investigations
+    from faultlayer.errors import UsageError
+
+    try:
+        return None if value is None else investigations.duration(value)
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"{value!r} is no length of time", hint="--timeout 30s, or 5m"
+        ) from None
 
 
 def written(command: Command) -> Command:
@@ -30,8 +45,13 @@ def written(command: Command) -> Command:
 
 
 def asked(command: Command) -> Command:
-    """Add what `written` adds, and `--rows` and `--memory` of a query."""
+    """Add what `written` adds, and `--rows`, `--memory` and `--timeout` of a query."""
     for option in (
+        click.option(
+            "--timeout",
+            callback=_duration,
+            help="Time for a query, such as 30s or 5m; it is stopped then.",
+        ),
         click.option("--memory", help="Memory for the query, such as 4GB."),
         click.option(
             "--rows",

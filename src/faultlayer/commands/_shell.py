@@ -1,89 +1,80 @@
-"""The interactive SQL shell: lines until a `;`, an answer, the next one."""
+"""The interactive SQL shell: what a person enters, its answer, the next one."""
 
 import contextlib
+from pathlib import Path
 
 import click
 import duckdb
 
 from faultlayer import answers, database
+from faultlayer.commands import _dots, _history, _pager, _prompt
+from faultlayer.commands._dots import Settings
 from faultlayer.commands._say import say
-from faultlayer.errors import UsageError
+from faultlayer.errors import FaultlayerError
 
-_HELP = """\
-A statement ends with ; and may span lines.
-.tables        the tables          .columns TABLE   its columns, with their meaning
-.format NAME   {formats}
-.quit          or Ctrl-D"""
-
-_PROMPT = "faultlayer> "
-_MORE = "        ... "
-
-_TABLES = """
-SELECT view_name AS name, comment AS holds FROM duckdb_views()
-WHERE NOT internal ORDER BY view_name
+_FUNCTIONS = """
+SELECT DISTINCT function_name FROM duckdb_functions()
+WHERE function_type IN ('scalar', 'aggregate', 'macro')
+    AND regexp_full_match(function_name, '[a-z][a-z0-9_]+')
+ORDER BY function_name
 """
 
 
-def run(con: duckdb.DuckDBPyConnection, kind: str, limit: int) -> None:
-    """Read statements from the terminal until `.quit` or Ctrl-D."""
-    with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 - editing and history of `input`
+def run(con: duckdb.DuckDBPyConnection, case: Path, settings: Settings) -> None:
+    """Ask and answer on a terminal until `.quit` or Ctrl-D."""
+    functions = [str(row[0]) for row in con.execute(_FUNCTIONS).fetchall()]
+    read = _prompt.reader(_history.path(case), functions)
     click.echo("SQL over this case; .help says more, Ctrl-D ends.", err=True)
-    held: list[str] = []
+    converse(con, read, settings)
+
+
+def converse(
+    con: duckdb.DuckDBPyConnection, read: _prompt.Read, settings: Settings
+) -> None:
+    """Answer what `read` gives until it ends; Ctrl-C ends an answer, not this."""
     while True:
         try:
-            text = input(_MORE if held else _PROMPT)
+            if not _answered(con, read(), settings):
+                return
         except EOFError:
             click.echo(err=True)
             return
         except KeyboardInterrupt:
-            click.echo(err=True)
-            held = []
             continue
-        if not held and text.strip().startswith("."):
-            word, _, rest = text.strip().partition(" ")
-            if word in {".quit", ".exit", ".q"}:
-                return
-            kind = _dot(con, word, rest.strip(), kind)
-            continue
-        if not held and not text.strip():
-            continue
-        held.append(text)
-        if text.rstrip().endswith(";"):
-            _answer(con, "\n".join(held), kind, limit)
-            held = []
 
 
-def _dot(con: duckdb.DuckDBPyConnection, word: str, rest: str, kind: str) -> str:
-    shown = [name for name in answers.FORMATS if name != "parquet"]
-    if word == ".tables":
-        _answer(con, _TABLES, "table", 0)
-    elif word == ".columns" and rest in database.VIEWS:
-        _answer(
-            con,
-            "SELECT column_name, data_type, comment FROM duckdb_columns()"
-            f" WHERE table_name = '{rest}' ORDER BY column_index",
-            "table",
-            0,
-        )
-    elif word == ".columns":
-        click.echo(f"tables: {', '.join(database.VIEWS)}", err=True)
-    elif word == ".format" and rest in shown:
-        return rest
-    else:
-        click.echo(_HELP.format(formats=" ".join(shown)), err=True)
-    return kind
-
-
-def _answer(con: duckdb.DuckDBPyConnection, text: str, kind: str, limit: int) -> None:
+def _answered(con: duckdb.DuckDBPyConnection, text: str, settings: Settings) -> bool:
+    """Answer one entry; False when it asks to end."""
     try:
-        note = answers.answer(con, database.one_statement(con, text), kind, limit=limit)
-    except UsageError as error:
+        if text.strip().startswith("."):
+            with _pager.screen() as screen:
+                note = _dots.run(text, settings, screen)
+            if note is None:
+                return False
+            _tell(note)
+        else:
+            for statement in database.split(con, text):
+                _ask(con, statement, settings)
+    except FaultlayerError as error:
         say(error)
     except (KeyboardInterrupt, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "interrupted" not in str(error):
             raise
         click.echo("\ninterrupted", err=True)
-    else:
-        if note:
+    return True
+
+
+def _ask(con: duckdb.DuckDBPyConnection, statement: str, settings: Settings) -> None:
+    note = ""
+    checked = database.one_statement(con, statement)
+    with _pager.screen() as screen:
+        note = answers.answer(
+            con, checked, settings.kind, limit=settings.rows, screen=screen
+        )
+    _tell(note.replace("--rows 0", ".rows 0").replace("--format csv", ".format csv"))
+
+
+def _tell(note: str) -> None:
+    if note:
+        with contextlib.suppress(BrokenPipeError):
             click.echo(note, err=True)

@@ -1,6 +1,7 @@
 """`faultlayer query`: the saved investigations of a case, listed or run."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ def command(
     output: Path | None,
     rows: int,
     memory: str | None,
+    timeout: timedelta | None,
     own: Path | None,
     show: bool,
 ) -> None:
@@ -76,7 +78,7 @@ def command(
         _show(one)
         return
     values = one.values(params)
-    note = _run(opened, one, values, chosen, output, rows, memory)
+    note = _run(opened, one, values, chosen, output, rows, memory, timeout)
     if note:
         click.echo(note, err=True)
 
@@ -89,6 +91,7 @@ def _run(
     output: Path | None,
     rows: int,
     memory: str | None,
+    timeout: timedelta | None,
 ) -> str:
     import sys
     import tempfile
@@ -100,7 +103,9 @@ def _run(
 
     shown = kind == "table" and output is None and sys.stdout.isatty()
     with tempfile.TemporaryDirectory(prefix="faultlayer-") as spill:
-        con = database.connect(memory_limit=memory, temp_dir=Path(spill))
+        con = database.connect(
+            memory_limit=memory, time_limit=timeout, temp_dir=Path(spill)
+        )
         try:
             database.attach_views(con, case.path, sandbox=one.own)
             investigations.check(con, one, values)

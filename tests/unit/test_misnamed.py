@@ -1,0 +1,48 @@
+"""A wrong name in a statement is answered with the right one."""
+
+import duckdb
+import pytest
+
+from faultlayer import answers, database
+from faultlayer.case import Case
+from faultlayer.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("FROM verdict", "perhaps verdicts"),
+        ("FROM requests", "perhaps rejects"),
+        ("FROM zzz", "SHOW TABLES lists the tables"),
+        ("SELECT cuase FROM verdicts", "perhaps cause, because"),
+        ("SELECT v.strenght FROM verdicts AS v", "perhaps strength"),
+        (
+            "SELECT engine FROM verdicts",
+            "engine is a column of attempts, events, events_raw, hops, around",
+        ),
+        ("SELECT zzz FROM verdicts", "DESCRIBE verdicts lists its columns"),
+        (
+            "SELECT status",
+            "status is a column of attempts, clocks, events, events_raw, hops",
+        ),
+        (
+            'FROM verdicts WHERE layer = "model"',
+            "a text stands in single quotes: 'model'",
+        ),
+        ("SELECT verdicts.cause", "the statement lacks FROM verdicts"),
+        ("SELECT w.cause FROM verdicts AS v", "the statement reads v"),
+        ("FROM aruond('14:05', '1s')", "perhaps around"),
+        (
+            "SELECT around('14:05', '1s')",
+            "it gives a table: write FROM around(moment, span)",
+        ),
+    ],
+)
+def test_hints(small_case: Case, statement: str, hint: str) -> None:
+    """The nearest name, where a column is, or what is written otherwise."""
+    con = database.connect()
+    database.attach_views(con, small_case.path, sandbox=True)
+    with pytest.raises(UsageError) as told:
+        answers.answer(con, statement, "table")
+    assert told.value.hint == hint
+    assert isinstance(told.value.__cause__, duckdb.Error)
