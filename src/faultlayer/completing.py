@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from faultlayer import statements, lexicon
+from faultlayer import lexicon, statements
 
 _WORD: Final = re.compile(r"(?:(?P<of>[A-Za-z_]\w*)\.)?(?P<word>[A-Za-z_]\w*)?\Z")
 _TABLE_NEXT: Final = re.compile(

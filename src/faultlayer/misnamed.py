@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from faultlayer import statements, lexicon, wording
+from faultlayer import lexicon, statements, wording
 
 _CLOSE: Final = 3
 _ENOUGH: Final = 0.6

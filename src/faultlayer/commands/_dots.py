@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TextIO
 
-from faultlayer import answers, render, lexicon
+from faultlayer import answers, lexicon, render
 from faultlayer.errors import UsageError
-from faultlayer.render import Cell, Line, Table
 from faultlayer.lexicon import Table as Known
+from faultlayer.render import Cell, Line, Table
 
 FORMATS: Final = tuple(name for name in answers.FORMATS if name != "parquet")
 
