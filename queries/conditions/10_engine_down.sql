@@ -32,7 +32,7 @@ WITH outages AS (
             )
         ) AS orderly,
         bool_or(episodes.orderly) AS stopped,
-        bool_and(episodes.layer = 'harness') AS from_outside,
+        bool_and(episodes.layer IN ('harness', 'host')) AS from_outside,
         list(episodes.event_id ORDER BY episodes.ts, episodes.event_id) AS evidence
     FROM episodes
     GROUP BY episodes.engine, episodes.tied, episodes.ready_ts, episodes.part

@@ -56,13 +56,16 @@ watched AS (
         marks.kind,
         marks.ts,
         marks.ts_error_us,
-        coalesce(engine_names.engine, marks.engine) AS engine
+        coalesce(pod_words.engine, engine_names.engine, marks.engine) AS engine
     FROM marks
     LEFT JOIN engine_names ON marks.engine = engine_names.label
+    LEFT JOIN pod_words ON marks.event_id = pod_words.event_id
     WHERE
         marks.clock_status <> 'untied'
+        -- A pod that is called like no engine is none.
+        AND (marks.layer <> 'host' OR pod_words.engine IS NOT NULL)
         AND marks.kind IN (
-            'engine_unhealthy', 'health_check_failed', 'operator_stop',
+            'engine_unhealthy', 'health_check_failed', 'operator_stop', 'probe_kill',
             'engine_exited', 'engine_start', 'harness_unhealthy',
             'plugin_probe_failed', 'harness_restarted', 'upstream_disabled',
             'config_reload'
@@ -86,8 +89,8 @@ notices AS (
             WHEN 'model'
                 THEN
                     watched.kind IN (
-                        'engine_unhealthy', 'health_check_failed', 'operator_stop',
-                        'engine_exited', 'engine_start'
+                        'engine_unhealthy', 'health_check_failed', 'probe_kill',
+                        'operator_stop', 'engine_exited', 'engine_start'
                     )
                     AND coalesce(watched.engine, extents.scope) = extents.scope
             WHEN 'harness'

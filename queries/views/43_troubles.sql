@@ -3,7 +3,7 @@
 WITH words AS (
     SELECT
         marks.event_id,
-        coalesce(engine_names.engine, marks.engine) AS engine,
+        coalesce(pod_words.engine, engine_names.engine, marks.engine) AS engine,
         marks.ts,
         marks.ts_raw,
         marks.ts_error_us,
@@ -12,7 +12,11 @@ WITH words AS (
         marks.clock_id,
         marks.layer,
         marks.severity,
-        marks.kinds,
+        CASE
+            WHEN marks.kind = 'probe_kill'
+                THEN list_append(marks.kinds, 'watchdog_kill')
+            ELSE marks.kinds
+        END AS kinds,
         -- How long it had been so when the record was written.
         coalesce(
             1000000 * try_cast((marks.attrs ->> '$.timeout_s') AS DOUBLE),
@@ -23,11 +27,13 @@ WITH words AS (
         ) AS waited_us
     FROM marks
     LEFT JOIN engine_names ON marks.engine = engine_names.label
+    LEFT JOIN pod_words ON marks.event_id = pod_words.event_id
     WHERE
         marks.request_id IS NULL
-        AND marks.engine IS NOT NULL
+        AND coalesce(pod_words.engine, marks.engine) IS NOT NULL
         AND (
-            (
+            marks.kind = 'probe_kill'
+            OR (
                 of_engine(marks.layer, marks.component)
                 AND (
                     coalesce(marks.severity, 'error') IN ('error', 'critical')
@@ -62,6 +68,21 @@ worked AS (
         list_has_any(
             words.kinds, ['watchdog_kill', 'engine_rpc_timeout', 'engine_unhealthy']
         )
+    UNION ALL
+    -- By another clock: at the latest.
+    SELECT
+        words.event_id,
+        progress.ts + micros(words.ts_error_us + progress.ts_error_us) AS ts
+    FROM words
+    ASOF INNER JOIN (
+        SELECT
+            progress.engine,
+            progress.ts,
+            progress.ts_error_us
+        FROM progress
+        WHERE progress.moving AND progress.clock_status <> 'untied'
+    ) AS progress ON words.engine = progress.engine AND words.ts >= progress.ts
+    WHERE words.layer = 'host' AND words.clock_status <> 'untied'
 ),
 
 -- A death that ends a hang belongs to it from its start.

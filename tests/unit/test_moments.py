@@ -221,3 +221,15 @@ def test_an_engine_has_outages_of_its_own_among_those_of_others(
     assert tied(con) == [(HOUR, HOUR - 4, HOUR + 9)]
     con.execute("UPDATE parsed SET engine = 'a' WHERE clock_id = 'engine'")
     assert tied(con) == [(HOUR, HOUR - 4, HOUR + 12)]
+
+
+def test_a_probe_that_kills_ties_the_log_of_whoever_kills(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """What is killed for its probes has been in trouble before, for up to a minute."""
+    exchanges(con, (0, 2, 200), (10, 2, 502), (40, 2, 502), (90, 2, 200))
+    words(con, (45, "probe_kill"), clock="zoned", severity=None)
+    con.execute("UPDATE parsed SET layer = 'host' WHERE kind = 'probe_kill'")
+    # Killed at 45 s, the first failure ended at 12, the last served one at 2: in trouble
+    # since 60 s before it was killed, or since then, with 2 s of room.
+    assert tied(con, ("zoned",)) == [(0.0, -29.0, 45.0)]

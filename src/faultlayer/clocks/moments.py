@@ -23,8 +23,9 @@ _SECOND = 1_000_000
 _ONE_DEATH_US = 15 * _SECOND
 #: Without work for so long before a watchdog speaks, an engine hangs.
 _SILENCE_US = 15 * _SECOND
-#: How long ranks may have waited for one another before they say so.
-_WAIT_US = 1800 * _SECOND
+#: How long ranks may have waited for one another before they say so, and how long an
+#: engine may have been in trouble before a probe had it killed.
+_WAITS = {"wait": 1800 * _SECOND, "probes": 60 * _SECOND}
 #: More deaths or outages than these are no moments.
 _MOST = 200
 #: What a host's clock may be wrong by, and what one in another zone may.
@@ -33,8 +34,7 @@ _ZONE_SKEW_US = 15 * _SECOND
 _YEAR_US = 366 * 86_400 * _SECOND
 #: How long before the first failure that is kept a start can have failed.
 _BEFORE_US = 3600 * _SECOND
-#: Failures at the edge below which nothing is said of an engine that never came up.
-_FEW = 3
+_FEW = 3  # failures below which nothing is said of an engine that never came up
 
 # What ends an engine's service, in its own log. Of its first failed start nobody saw the
 # beginning.
@@ -53,7 +53,7 @@ SELECT
         [
             'engine_dead', 'worker_died', 'cuda_oom', 'illegal_memory_access',
             'device_assert', 'nccl_timeout', 'segfault', 'illegal_instruction',
-            'gpu_ecc', 'gpu_lost', 'detokenizer_failure'
+            'gpu_ecc', 'gpu_lost', 'detokenizer_failure', 'probe_kill'
         ]
     )
     -- The kernel kills much else for want of memory.
@@ -64,7 +64,11 @@ SELECT
             '(?i)vllm|sglang|text-generation|triton|llama|lmdeploy|tensorrt|trtllm'
         )
     ) AS dead,
-    list_contains(coalesce(kinds, [kind]), 'nccl_timeout') AS waited,
+    CASE
+        WHEN list_contains(coalesce(kinds, [kind]), 'nccl_timeout') THEN $wait
+        WHEN kind = 'probe_kill' THEN $probes
+        ELSE 0
+    END AS waited_us,
     kind = 'engine_loading' AS loads,
     list_has_any(
         coalesce(kinds, [kind]),
@@ -77,11 +81,11 @@ SELECT
 FROM parsed
 WHERE
     clock_id = $clock
-    AND layer = 'model'
+    AND (layer = 'model' OR kind = 'probe_kill')
     AND ts_raw IS NOT NULL
     AND request_id IS NULL
     AND (
-        kind IN ('engine_ready', 'engine_progress', 'engine_loading')
+        kind IN ('engine_ready', 'engine_progress', 'engine_loading', 'probe_kill')
         OR (
             coalesce(severity, 'error') IN ('error', 'critical')
             AND kind NOT IN ('other', 'engine_access', 'engine_stats')
@@ -96,11 +100,11 @@ SELECT DISTINCT clock_id
 FROM parsed
 WHERE
     list_contains($clocks, clock_id)
-    AND layer = 'model'
+    AND (layer = 'model' OR kind = 'probe_kill')
     AND ts_raw IS NOT NULL
     AND request_id IS NULL
     AND (
-        kind = 'engine_loading'
+        kind IN ('engine_loading', 'probe_kill')
         OR (
             kind NOT IN (
                 'other', 'engine_access', 'engine_stats', 'engine_ready',
@@ -159,7 +163,7 @@ class _Word(NamedTuple):
     works: bool
     watched: bool
     dead: bool
-    waited: bool
+    waited_us: int
     loads: bool
     fails: bool
 
@@ -199,7 +203,7 @@ def match(
     if mortal:
         con.execute(_SENT)
     for (name,) in mortal:
-        rows = con.execute(_WORDS, {"clock": name}).fetchall()
+        rows = con.execute(_WORDS, {"clock": name} | _WAITS).fetchall()
         words = [_Word(*row) for row in rows]
         deaths = list(_deaths(words))
         if not words or len(deaths) > _MOST:
@@ -285,7 +289,7 @@ def _deaths(words: Sequence[_Word]) -> Iterator[_Death]:
     begun: int | None = None  # since when it can have been in trouble
     told: int | None = None  # the last record of the death that was given
     for number, word in enumerate(words):
-        ts, precision, ready, works, watched, dead, waited, loads, _ = word
+        ts, precision, ready, works, watched, dead, waited_us, loads, _ = word
         if loads:
             continue
         if works or ready:
@@ -303,8 +307,8 @@ def _deaths(words: Sequence[_Word]) -> Iterator[_Death]:
             if hangs and worked is not None:
                 low = worked
                 high = min(worked + round(median(steps)), ts) if steps else ts
-            elif waited:
-                low = max(begun or 0, ts - _WAIT_US)
+            elif waited_us:
+                low = max(begun or 0, ts - waited_us)
             yield _Death(low, high, next(later, None), precision)
             told = ts
         elif told is not None and (dead or watched):
