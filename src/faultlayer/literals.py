@@ -39,12 +39,14 @@ _BEYOND: Final = re.compile(r"\(\?(?!P<|:)")
 class Hint:
     """What a line must hold, and what its beginning must match; empty: anything.
 
-    `begins` takes at most `WIDEST` characters, `first` one.
+    `begins` takes at most `WIDEST` characters, `first` one. Of each of `groups` a line
+    holds one text at least.
     """
 
     needed: str = ""
     begins: str = ""
     first: str = ""
+    groups: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(slots=True)
@@ -239,12 +241,15 @@ class Sight:
 
     def may_hold(self, hint: Hint) -> bool:
         """Tell whether some line may be of a pattern; never denies one that is."""
-        if hint.needed not in self._text:
+        if hint.needed not in self._text or not all(map(self._has, hint.groups)):
             return False
         if not hint.begins or self._foreign:
             return True
         match = _compiled(hint.begins).match
         return any(map(match, self._begins))
+
+    def _has(self, group: tuple[str, ...]) -> bool:
+        return any(text in self._text for text in group)
 
 
 @cache

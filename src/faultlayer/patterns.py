@@ -201,9 +201,13 @@ def of_layout(layout: Layout) -> Said:
 
 
 def _of_json(shape: JsonShape, layout: Layout | None = None) -> Said:
-    keys = ("",) if shape.list_key else shape.require
-    longest = max(keys, key=len, default="")
-    seen = Hint(f'"{longest}"' if longest else "", r"[\s\[{]", r"[\s\[{]")
+    groups: list[tuple[str, ...]] = []
+    if not shape.list_key:
+        groups += [(key,) for key in (*shape.require, *shape.values)]
+        groups += [group for group in (*shape.any_of, shape.one_of) if group]
+    # In quotes, as objects have them.
+    spelled = tuple(tuple(f'"{key}"' for key in group) for group in groups)
+    seen = Hint("", r"[\s\[{]", r"[\s\[{]", spelled)
     return Said(
         names=_json_names(shape),
         make=partial(_json_plans, shape),

@@ -11,7 +11,7 @@ from faultlayer import normalise
 from faultlayer.formats import Format, Pattern
 from faultlayer.literals import Sight
 
-_FEW: Final = 64
+_FEW: Final = 400
 _SHORT: Final = 2000
 # Patterns that are tried without a look at the text: those of the file's own format.
 _SOON: Final = 8

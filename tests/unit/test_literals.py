@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultlayer import parse
-from faultlayer.literals import Sight, hint, pieces
+from faultlayer.literals import Hint, Sight, hint, pieces
 from faultlayer.take import take
 
 
@@ -67,6 +67,13 @@ def test_no_sample_is_denied_by_the_pattern_that_takes_it() -> None:
                     taken += 1
                     assert Sight([lines[row]]).may_hold(pattern.hint), pattern.name
     assert taken > 200
+
+
+def test_of_each_group_of_texts_one_has_to_be_there() -> None:
+    """As an object that a pattern takes has one of some keys."""
+    sight = Sight(['{"id": 1}', '{"msg": "x"}'])
+    assert sight.may_hold(Hint(groups=(('"id"',), ('"message"', '"msg"'))))
+    assert not sight.may_hold(Hint(groups=(('"id"',), ('"message"', '"text"'))))
 
 
 _ATOMS = st.sampled_from(
