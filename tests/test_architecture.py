@@ -29,7 +29,7 @@ shape wrappers
 dialects.*
 patterns peel
 formats level pairs signatures
-near structured take timeline told unwrap upstreams write
+near sent_to structured take timeline told unwrap upstreams write
 around enclosed layers rows scoring
 first_stamps
 detect reasons

@@ -21,6 +21,7 @@ from faultlayer import (
     parse,
     queries,
     schema,
+    sent_to,
 )
 from faultlayer.case import Case, CaseWriter
 from faultlayer.classify import Classifier
@@ -199,6 +200,7 @@ def _read(
         )
     )
     year = _year(detections)
+    engines = sent_to.pattern(_engines(sources, detections, definitions))
 
     def one(item: tuple[find.Source, Detection]) -> SourceResult:
         source, detection = item
@@ -212,7 +214,7 @@ def _read(
             source,
             detection,
             definitions,
-            ParseOptions(year=year(detection)),
+            ParseOptions(year=year(detection), engines=engines),
             writer.events_path(source.source_id),
             writer.rejects_path(source.source_id),
             tell=tell,
@@ -249,6 +251,21 @@ def _map(
                 future.cancel()
             raise
         return iter([future.result() for future in futures])
+
+
+def _engines(
+    sources: Sequence[find.Source],
+    detections: Sequence[Detection],
+    definitions: Definitions,
+) -> set[str]:
+    """Give the names that engines' logs have by their places."""
+    known = {one.name for one in definitions.formats if one.layer == "model"}
+    return {
+        name
+        for source, detection in zip(sources, detections, strict=True)
+        if any(known.intersection(some) for some in detection.formats.values())
+        for name in (source.label, *detection.engine_hosts)
+    } - parse.NO_ENGINES
 
 
 def _year(detections: Sequence[Detection]) -> Callable[[Detection], int | None]:

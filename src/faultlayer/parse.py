@@ -19,6 +19,7 @@ from faultlayer import (
     reasons,
     rows,
     schema,
+    sent_to,
     signatures,
     wrappers,
 )
@@ -50,16 +51,17 @@ _FEW: Final = 8
 _NO_LINES: Final = pl.DataFrame(schema=SCHEMA)
 _NO_EVENTS: Final = pl.DataFrame()
 # Folders that say which layer a log is of, not which engine.
-_NO_ENGINES: Final = frozenset(
+NO_ENGINES: Final = frozenset(
     {"", "-", "model", "models", "logs", "log", "vllm", "engine", "engines", "host"}
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ParseOptions:
-    """`year`: of stamps that have none."""
+    """`year`: of stamps that have none; `engines`: a pattern of `sent_to`."""
 
     year: int | None = None
+    engines: str | None = None
 
 
 @dataclass(slots=True)
@@ -194,6 +196,7 @@ class Run:
         self._formats = detection.formats
         self._several_engines = len(detection.engine_hosts) > 1
         self._layers = detection.layers
+        self._engines = options.engines
         self._events = events
         self._rejects = rejects
         self._assembly = (
@@ -281,7 +284,7 @@ class Run:
             events = interleave.replaced(events, at, named) if few else named
         if self._signatures is not None and rows.REASON in events.columns:
             events = reasons.name(events, self._signatures)
-        events = self._with_engine(events)
+        events = sent_to.named(self._with_engine(events), self._engines)
         text = frame.shortened(events.get_column("text"))
         events = events.with_columns(text.alias("message")).drop("text", "_format")
         if events.get_column("kind").null_count():
@@ -291,7 +294,7 @@ class Run:
     def _with_engine(self, events: pl.DataFrame) -> pl.DataFrame:
         """Name the engine of model records by the path, or by the pod of several."""
         label = self._source.label
-        names = [] if label in _NO_ENGINES else [pl.lit(label)]
+        names = [] if label in NO_ENGINES else [pl.lit(label)]
         if self._several_engines and "host" in events.columns:
             names.insert(0, pl.col("host"))
         model = pl.col("layer") == "model"
