@@ -38,7 +38,7 @@ def reader(history: Path | None, functions: Sequence[str]) -> Read:
     stream = next((one for one in (sys.stdout, sys.stderr) if one.isatty()), None)
     if stream is None or os.environ.get("TERM", "dumb") in {"", "dumb", "unknown"}:
         return plain
-    return _edited(stream, history, functions)
+    return edited(stream, history, functions)
 
 
 def is_whole(text: str) -> bool:
@@ -62,7 +62,8 @@ def plain() -> str:
             return "\n".join(held)
 
 
-def _edited(stream: TextIO, history: Path | None, functions: Sequence[str]) -> Read:
+def edited(stream: TextIO, history: Path | None, functions: Sequence[str]) -> Read:
+    """Read on a terminal that knows its cursor; prompts go to `stream`."""
     session = _session(stream, history, functions)
 
     def read() -> str:
@@ -89,7 +90,7 @@ def _session(
         multiline=True,
         prompt_continuation=MORE,
         history=FileHistory(str(history)) if history else InMemoryHistory(),
-        completer=_completer(functions),
+        completer=completer(functions),
         complete_while_typing=False,
         reserve_space_for_menu=_MENU,
         key_bindings=_keys(),
@@ -101,7 +102,8 @@ def _session(
     )
 
 
-def _completer(functions: Sequence[str]) -> "Completer":
+def completer(functions: Sequence[str]) -> "Completer":
+    """Offer to prompt_toolkit what `completing` finds, and commands of the shell."""
     from prompt_toolkit.completion import Completer, Completion
 
     class Names(Completer):
