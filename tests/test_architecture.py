@@ -14,7 +14,7 @@ pytestmark = pytest.mark.checkout
 # rows above its own; modules of one row do not import each other. `clocks.*` is every
 # module of the package, which may import each other.
 TIERS = """
-errors format_keys interleave journal literals no_logs pasted regex_faults schema toml_places
+errors format_keys interleave journal literals marked no_logs pasted regex_faults schema toml_places
 assets chances definitions documents durations format_schema frame jsonl logical_lines masking rotation simulate.* span stamps statements vocabulary wording
 members stated stored
 decode encodings spill tarfiles zipfiles
@@ -55,7 +55,9 @@ clock_words comparing dossier
 clock_picture render
 incident_words record_words
 answers changes_screen dossier_screen explanation funnel summary_screen
-report report_page.*
+report_page.*
+postmortem
+report
 commands.*
 cli
 __main__

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from faultlayer import incident_words, wording
+from faultlayer import incident_words, postmortem, wording
 from faultlayer.clock_picture import picture
 from faultlayer.clock_words import clock_words, doubt, is_untied, reference_steps
+from faultlayer.marked import query, table, text
+from faultlayer.report_page.asked import Asked
 from faultlayer.summary import Values
 from faultlayer.summary_screen import books, how_sure, whom
 
@@ -15,12 +17,13 @@ _CHAINS = 20
 _WIDTH = 72
 
 
-def markdown(values: Values) -> str:
+def markdown(asked: Asked) -> str:
     """Give the whole report; every table names the query that gives its numbers."""
-    return "\n".join(_lines(values)) + "\n"
+    return "\n".join(_lines(asked)) + "\n"
 
 
-def _lines(values: Values) -> Iterator[str]:
+def _lines(asked: Asked) -> Iterator[str]:
+    values, answers = asked.values, asked.answers
     counts = values["attempts"]
     share = wording.percent(counts["failed"], counts["attempts"])
     yield "# Incident report"
@@ -32,17 +35,23 @@ def _lines(values: Values) -> Iterator[str]:
     if counts["failed"]:
         when = wording.span(counts["failed_start"], counts["failed_end"])
         yield f"Failures: {when} UTC."
+        yield from postmortem.impact(answers)
     yield from _causes(values)
     yield from _incidents(values)
     yield from _quiet(values)
+    yield from postmortem.evidence(answers)
+    yield from postmortem.ruled_out(answers)
+    yield from postmortem.unknown(answers)
+    yield from postmortem.retries(answers)
     yield from _evidence(values)
+    yield from postmortem.people()
 
 
 def _causes(values: Values) -> Iterator[str]:
     if not values["causes"]:
         return
     yield from ("", "## Causes", "")
-    yield from _table(
+    yield from table(
         ("layer", "cause", "where", "attempts", "how sure", "when (UTC)", "whom"),
         [
             (
@@ -57,7 +66,7 @@ def _causes(values: Values) -> Iterator[str]:
             for row in values["causes"]
         ],
     )
-    yield from _query(
+    yield from query(
         "SELECT layer, cause, strength, count(*) FROM verdicts GROUP BY ALL"
     )
     missing = [
@@ -66,14 +75,14 @@ def _causes(values: Values) -> Iterator[str]:
     ]
     if missing:
         yield from ("", "What would settle the undetermined ones:", "")
-        yield from (f"- {_text(item)}" for item in missing)
+        yield from (f"- {text(item)}" for item in missing)
 
 
 def _incidents(values: Values) -> Iterator[str]:
     if not values["incidents"]:
         return
     yield from ("", "## Incidents", "")
-    yield from _table(
+    yield from table(
         (
             "",
             "cause",
@@ -105,7 +114,7 @@ def _incidents(values: Values) -> Iterator[str]:
         "Share: of the attempts that ended meanwhile at the same engine, or at all. Onset"
         " and end: the stretch in which the share of failures is above half of its mean.",
     )
-    yield from _query("SELECT * FROM incidents ORDER BY attempts DESC")
+    yield from query("SELECT * FROM incidents ORDER BY attempts DESC")
     numbers = {row["incident_id"]: n for n, row in enumerate(values["incidents"], 1)}
     for number, row in enumerate(values["incidents"][:_CHAINS], 1):
         yield from _incident(values, number, row, numbers)
@@ -129,9 +138,9 @@ def _incident(
 ) -> Iterator[str]:
     """Tell one incident: whom it hit, and its chain in corrected time."""
     where = f" on {row['scope']}" if row["scope"] else ""
-    yield from ("", f"### {number}. {_text(row['cause'] + where)}", "")
+    yield from ("", f"### {number}. {text(row['cause'] + where)}", "")
     if row["because"]:
-        yield f"{_text(row['because'])}{_text(_at(row['place']))}."
+        yield f"{text(row['because'])}{text(_at(row['place']))}."
         yield ""
     for name, items in (
         ("users", row["some_users"]),
@@ -141,21 +150,21 @@ def _incident(
         if items:
             more = row["users"] - len(items) if name == "users" else 0
             rest = f" and {wording.count(more)} more" if more > 0 else ""
-            yield f"- {name}: {_text(', '.join(items))}{rest}"
+            yield f"- {name}: {text(', '.join(items))}{rest}"
     if row["retries"]:
         yield f"- {wording.count(row['retries'])} of its failures were retries"
     if row["named_s"] is not None:
         named = incident_words.after(row["named_s"])
-        yield f"- first named {named}{_text(_at(row['place']))}"
+        yield f"- first named {named}{text(_at(row['place']))}"
     if row["detect_s"] is not None:
         noticed = incident_words.after(row["detect_s"])
-        yield f"- first noticed {noticed}{_text(_at(row['noticed_place']))}"
+        yield f"- first noticed {noticed}{text(_at(row['noticed_place']))}"
     if row["root_incident_id"] in numbers:
         sure = "" if row["follows_certainly"] else "; the clocks leave the order open"
         root = numbers[row["root_incident_id"]]
-        yield f"- follows from incident {root}: {_text(row['follows'])}{sure}"
+        yield f"- follows from incident {root}: {text(row['follows'])}{sure}"
     yield ""
-    yield from _table(
+    yield from table(
         ("when (UTC)", "within", "step", "cause", "failed", "what", "at"),
         [
             (
@@ -182,7 +191,7 @@ def _quiet(values: Values) -> Iterator[str]:
     if not values["conditions"]:
         return
     yield from ("", "## Trouble that no failed attempt was put down to", "")
-    yield from _table(
+    yield from table(
         ("cause", "where", "when (UTC)", "shown by", "at"),
         [
             (
@@ -195,7 +204,7 @@ def _quiet(values: Values) -> Iterator[str]:
             for row in values["conditions"]
         ],
     )
-    yield from _query("SELECT * FROM conditions WHERE role = 'root'")
+    yield from query("SELECT * FROM conditions WHERE role = 'root'")
 
 
 def _evidence(values: Values) -> Iterator[str]:
@@ -206,7 +215,7 @@ def _evidence(values: Values) -> Iterator[str]:
         f"{books(values['conservation'])} lines.",
         "",
     )
-    yield from _table(
+    yield from table(
         ("file", "format", "lines", "events", "rejected", "clock", "trouble"),
         [
             (
@@ -221,17 +230,17 @@ def _evidence(values: Values) -> Iterator[str]:
             for row in values["sources"]
         ],
     )
-    yield from _query("SELECT * FROM sources")
+    yield from query("SELECT * FROM sources")
     if values["lost"] or values["skipped"]:
         yield from ("", "## Not read", "")
         yield from (
-            f"- {_text(item['path'])}: {_text(item['reason'])}"
+            f"- {text(item['path'])}: {text(item['reason'])}"
             for item in (*values["lost"], *values["skipped"])
         )
     yield from _clocks(values)
     if values["assumed"]:
         yield from ("", "## Assumed", "")
-        yield from (f"- {_text(item)}" for item in values["assumed"])
+        yield from (f"- {text(item)}" for item in values["assumed"])
     yield from _values(values)
 
 
@@ -240,7 +249,7 @@ def _values(values: Values) -> Iterator[str]:
     if not values["values"] and not values["layers"]:
         return
     yield from ("", "## Limits, thresholds and targets", "")
-    yield from _table(
+    yield from table(
         ("what", "value", "said by", "meaning", "failed attempts"),
         [
             (
@@ -254,7 +263,7 @@ def _values(values: Values) -> Iterator[str]:
         ],
     )
     yield from (
-        f"\n{_text(glob)} counts to {layer}, says {place}."
+        f"\n{text(glob)} counts to {layer}, says {place}."
         for glob, (layer, place) in values["layers"].items()
     )
 
@@ -269,19 +278,19 @@ def _clocks(values: Values) -> Iterator[str]:
     checks = {check["clock_id"]: check for check in values["clock_checks"]}
     yield from ("", "## Clocks", "")
     yield from (
-        f"- {_text(clock_words(segments, None))}" for segments in by_clock.values()
+        f"- {text(clock_words(segments, None))}" for segments in by_clock.values()
     )
     yield from (f"- {words}" for words in reference_steps([*by_clock.values()], None))
     for name, segments in by_clock.items():
         if name in checks or len(segments) > 1:
-            yield from ("", f"### {_text(name)}", "")
+            yield from ("", f"### {text(name)}", "")
             yield from _clock(segments, checks.get(name))
-    yield from _query("SELECT * FROM clocks")
+    yield from query("SELECT * FROM clocks")
 
 
 def _clock(segments: Sequence[Values], check: Values | None) -> Iterator[str]:
     if not is_untied(segments):
-        yield from _table(
+        yield from table(
             ("from (UTC)", "ahead by", "drift", "requests", "agree", "how"),
             [
                 (
@@ -304,26 +313,9 @@ def _clock(segments: Sequence[Values], check: Values | None) -> Iterator[str]:
     if check is not None and check["constraints"]:
         total = check["constraints"]
         logged = wording.percent(check["violated_as_logged"], total)
-        text = f"Of {wording.count(total)} constraints of shared requests {logged}"
-        text += " are violated by the stamps as logged"
+        words = f"Of {wording.count(total)} constraints of shared requests {logged}"
+        words += " are violated by the stamps as logged"
         if not is_untied(segments):
             corrected = wording.percent(check["violated_corrected"], total)
-            text += f", {corrected} after correction"
-        yield from ("", f"{text}.")
-
-
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield "| " + " | ".join(headers) + " |"
-    yield "|" + " --- |" * len(headers)
-    for row in rows:
-        yield "| " + " | ".join(_text(cell) for cell in row) + " |"
-
-
-def _query(sql: str) -> Iterator[str]:
-    yield from ("", f"`{sql}`")
-
-
-def _text(text: str) -> str:
-    for char in "\\|*_`[]":
-        text = text.replace(char, "\\" + char)
-    return text.replace("<", "&lt;")
+            words += f", {corrected} after correction"
+        yield from ("", f"{words}.")

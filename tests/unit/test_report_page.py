@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.unit import conftest
 
+from faultlayer import report
 from faultlayer.case import Case
 from faultlayer.cli import run
 from faultlayer.errors import AssetError
@@ -62,6 +63,10 @@ def test_hostile_logs_are_text(build_case: Build) -> None:
     assert not re.search(r"<[^>]*\son\w+\s*=", re.sub(r'"[^"]*"', '""', text))
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", text)
     assert "abcdef0123456789" not in text
+    written = report.markdown(asked.ask(case))
+    assert "&lt;script" in written
+    assert not re.search("<|[\x00-\x08\x0b-\x1f\x7f\u202e]", written)
+    assert "abcdef0123456789" not in written
 
 
 @pytest.mark.parametrize("lang", catalogue.LANGUAGES)
@@ -86,6 +91,17 @@ def test_the_small_case(build_case: Build) -> None:
     assert "record 2 of engine.log" in text
     assert "balance 0.12 stamped 40 s before" in text
     assert "harness.upstream_closed" in text
+
+
+def test_the_markdown_has_the_same_sections(build_case: Build) -> None:
+    """Impact, evidence, what is ruled out and open, and room for people."""
+    text = report.markdown(asked.ask(build_case()))
+    heads = re.findall("(?m)^## (.*)$", text)
+    assert heads[:4] == ["Impact", "Causes", "Incidents", "Evidence"]
+    assert {"Ruled out", "Not known", "Retries and quota", "Trigger"} < set(heads)
+    assert "| attempts | 1 | 2 |" in text
+    assert "- Failed attempts that the logs do not explain: 0" in text
+    assert "| model.engine\\_dead | logs/engine.log:2 |" in text
 
 
 def test_every_text_is_in_every_language() -> None:

@@ -33,7 +33,7 @@ def command(case: Path, output: Path | None, lang: str) -> None:
       faultlayer report ./faultlayer-case -o incident.html
       faultlayer report ./faultlayer-case -o incident.md
     """  # noqa: D301 - click's mark for lines that are not to be joined
-    from faultlayer import render, report, summary, summary_screen
+    from faultlayer import render, summary, summary_screen
     from faultlayer.case import open_case
     from faultlayer.errors import UsageError
 
@@ -52,12 +52,14 @@ def command(case: Path, output: Path | None, lang: str) -> None:
         lines = summary_screen.screen(values, screen.width, full=True)
         render.put(screen, lines)
         return
-    if kind in _HTML:
-        from faultlayer.report_page import asked, page
+    from faultlayer import report
+    from faultlayer.report_page import asked, page
 
-        text = page.html(asked.ask(opened), opened.path.resolve().name, lang)
+    known = asked.ask(opened)
+    if kind in _HTML:
+        text = page.html(known, opened.path.resolve().name, lang)
     else:
-        text = report.markdown(summary.gather(opened))
+        text = report.markdown(known)
     try:
         output.write_text(text, "utf-8")
     except OSError as error:

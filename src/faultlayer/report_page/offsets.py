@@ -17,8 +17,11 @@ _LEFT = 92.0
 _COLUMNS = 120
 
 
-def chart(rows: Sequence[Values], say: Say) -> Chart | None:
-    """Give a panel for each clock that is tied to the reference; None without any."""
+def chart(rows: Sequence[Values], totals: Values, say: Say) -> Chart | None:
+    """Give a panel for each clock that is tied to the reference; None without any.
+
+    The time is that of the attempts of `totals`, where there are some.
+    """
     clocks = [
         list(found) for _, found in groupby(rows, key=lambda row: row["clock_id"])
     ]
@@ -27,8 +30,8 @@ def chart(rows: Sequence[Values], say: Say) -> Chart | None:
         return None
     tied.sort(key=lambda one: -sum(row["pairs"] or 0 for row in one))
     tied = tied[:_MOST]
-    start = min(_stretch(segments)[0] for segments in tied)
-    end = max(_stretch(segments)[1] for segments in tied)
+    start = totals["ts_start"] or min(_stretch(one)[0] for one in tied)
+    end = totals["ts_end"] or max(_stretch(one)[1] for one in tied)
     times = scales.Times(start, end, _LEFT, shapes.WIDTH - 20.0)
     drawn: list[Shape] = []
     y = 0.0
@@ -70,6 +73,7 @@ def _stretch(segments: Sequence[Values]) -> tuple[datetime, datetime]:
 def _panel(segments: Sequence[Values], times: scales.Times, top: float) -> list[Shape]:
     zone = zone_of(max(segments, key=lambda one: one["pairs"] or 0))
     start, end = _stretch(segments)
+    start, end = max(start, times.start), min(end, times.end)
     lines = []
     for one in segments:
         first = max(one["valid_from"] or start, start)

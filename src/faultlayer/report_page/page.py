@@ -61,7 +61,9 @@ def _charts(asked: Asked, say: bars.Say) -> dict[str, Chart]:
         waterfall.chart(asked.victim, say),
         flow.balances(asked.answers["pools"].rows, say),
         flow.spending(asked.answers["spending"].rows, say),
-        offsets.chart(asked.answers["clocks"].rows, say),
+        offsets.chart(
+            asked.answers["clocks"].rows, asked.answers["totals"].rows[0], say
+        ),
     )
     return {chart.name: chart for chart in found if chart is not None}
 
