@@ -16,6 +16,9 @@ from faultlayer.clocks.clock import Clock, Segment
 #: Room for records that are written a moment after what they describe, us.
 SLACK_US = 2_000
 
+#: Room for an edge of whole seconds that ends an exchange once it has the answer, us.
+ANSWERED_US = 2_000_000
+
 #: More shared requests than this are thinned out by a hash of the id.
 ENOUGH = 400_000
 
@@ -42,12 +45,17 @@ WHERE
     clock_id = $clock
     AND kind = 'access'
     AND request_id IS NOT NULL
-    AND duration_ms IS NOT NULL
+    AND (
+        duration_ms IS NOT NULL
+        -- An edge that logs no durations says no starts.
+        OR NOT EXISTS (FROM parsed AS one WHERE one.clock_id = $clock
+            AND one.kind = 'access' AND one.duration_ms IS NOT NULL LIMIT 1)
+    )
     AND hash(request_id) % CAST($thin AS UBIGINT) = 0
 GROUP BY id_hash
 HAVING
     count(*) = count(DISTINCT source_id)
-    AND max(epoch_us(ts_raw) - CAST(duration_ms * 1000 AS BIGINT))
+    AND coalesce(max(epoch_us(ts_raw) - CAST(duration_ms * 1000 AS BIGINT)), 0)
     <= min(epoch_us(ts_raw) + ts_precision_us)
 """
 
@@ -119,10 +127,16 @@ SELECT
     CASE
         WHEN
             mine.kind IN {_ARRIVALS}
-            THEN shares.lo
+            THEN coalesce(shares.lo, shares.hi)
         ELSE coalesce(shares.hi, shares.lo)
     END AS near,
-    mine.ts + mine.precision - shares.lo + $slack AS upper,
+    -- Where the start is unknown, the end: it is written when the answer is complete.
+    CASE
+        WHEN shares.lo IS NOT NULL
+            THEN mine.ts + mine.precision - shares.lo + $slack
+        WHEN mine.kind = 'request_completed' AND shares.status < 400
+            THEN mine.ts + mine.precision - shares.hi + $answered
+    END AS upper,
     CASE
         WHEN
             mine.before_end
@@ -326,7 +340,7 @@ class Bounds:
         query = _ACCESS if role == "access" else _INNER
         known: dict[str, Any] = {"clock": clock, "slack": SLACK_US}
         if role == "inner":
-            known["late"] = False
+            known |= {"late": False, "answered": ANSWERED_US}
         found = self._con.execute(query, known).fetchnumpy()
         fits = np.ma.getdata(found["fits"]).astype(bool)
         if role == "inner" and 2 * fits.sum() < len(fits):
