@@ -5,7 +5,7 @@ WITH routes AS (
         events.event_id,
         nullif(regexp_extract(events.message, '^(\S+ [^\s?]+)', 1), '') AS route
     FROM events
-    WHERE events.kind = 'access'
+    WHERE events.kind IN ('access', 'engine_access', 'gateway_access')
 )
 
 SELECT

@@ -15,7 +15,7 @@ WITH routes AS (
         regexp_extract(events.message, '^(\S+ [^\s?]+)', 1) AS route
     FROM attempts
     INNER JOIN events ON attempts.attempt_id = events.event_id
-    WHERE events.kind = 'access'
+    WHERE events.kind IN ('access', 'engine_access', 'gateway_access')
 ),
 
 totals AS (

@@ -30,7 +30,9 @@ WITH open AS (
     FROM verdicts
     INNER JOIN attempts ON verdicts.attempt_id = attempts.attempt_id
     LEFT JOIN events
-        ON verdicts.attempt_id = events.event_id AND events.kind = 'access'
+        ON
+            verdicts.attempt_id = events.event_id
+            AND events.kind IN ('access', 'engine_access', 'gateway_access')
     WHERE verdicts.layer = 'undetermined'
 )
 

@@ -57,7 +57,7 @@ asked AS (
         regexp_extract(events.message, '^[A-Z]+ (/[^ ?]*)', 1) AS route
     FROM sampled
     INNER JOIN events ON sampled.attempt_id = events.event_id
-    WHERE events.kind = 'access'
+    WHERE events.kind IN ('access', 'engine_access', 'gateway_access')
 ),
 
 ways AS (
