@@ -1,13 +1,16 @@
 """Asks a case all that its report shows: one SQL file a figure, run as it is printed."""
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from faultlayer import assets, database, dossier, queries, summary
 from faultlayer.case import Case
 from faultlayer.masking import shown, shown_lines
 from faultlayer.queries import Query
 from faultlayer.summary import Values
+
+FULL = 0.8
+"""Used share of a pool that forecasts are asked about, 1 = all of it."""
 
 _RAW = frozenset({"message", "request_id"})
 _RULED = " ^~|-=+"
@@ -38,8 +41,15 @@ class Asked:
 
 @functools.cache
 def statements() -> tuple[Query, ...]:
-    """Give the queries of the page, in its order."""
-    return tuple(queries.load(assets.builtin("queries"), "report"))
+    """Give the queries of the page, in its order; none has a parameter left open."""
+    root = assets.builtin("queries")
+    found = queries.load(root, "report")
+    found += [
+        replace(query, statement=query.statement.replace("$limit", str(FULL)))
+        for query in queries.load(root, "investigations")
+        if query.name == "quota_forecast"
+    ]
+    return tuple(found)
 
 
 def ask(case: Case) -> Asked:

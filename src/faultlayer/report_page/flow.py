@@ -13,6 +13,8 @@ from faultlayer.summary import Values
 
 _TOP, _TALL, _BELOW = 12, 190, 30
 _FULL = 1.0
+#: How much further a forecast goes, as a share of the time that the snapshots cover.
+_AHEAD = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,22 @@ class _Frame:
         return _TOP + _TALL * (1 - max(value, 0.0) / self.most)
 
 
-def balances(rows: Sequence[Values], say: Say) -> Chart | None:
-    """Give the used share of each pool; None where the case has no balances."""
+def balances(
+    rows: Sequence[Values], forecasts: Sequence[Values], say: Say
+) -> Chart | None:
+    """Give the used share of each pool; None where the case has no balances.
+
+    Behind the last snapshot stands how it goes on by `forecasts`, with their band.
+    """
     if not rows:
         return None
     most = max(_FULL, *(row["used_ratio"] for row in rows)) * 1.04
-    frame, drawn = _frame(rows, most, lambda tick: f"{tick:.0%}")
+    ahead = {
+        f"{row['level']} {row['pool']}": row
+        for row in forecasts
+        if row["per_hour_low"] is not None and row["per_hour_high"] is not None
+    }
+    frame, drawn = _frame(rows, most, lambda tick: f"{tick:.0%}", ahead=bool(ahead))
     full = frame.y(_FULL)
     drawn.append(
         shapes.segment(frame.times.left, full, frame.times.right, full, "limit")
@@ -43,6 +55,8 @@ def balances(rows: Sequence[Values], say: Say) -> Chart | None:
     pools = groupby(rows, key=lambda row: f"{row['level']} {row['pool']}")
     for number, (name, found) in enumerate(pools):
         points = [frame.at(row, "used_ratio") for row in found]
+        if name in ahead:
+            drawn += _forecast(ahead[name], frame, points[-1], number)
         drawn += _line(points, number, name)
         legend.append((f"series s{number}", name))
     return Chart(
@@ -108,13 +122,19 @@ def spending(rows: Sequence[Values], say: Say) -> Chart | None:
 
 
 def _frame(
-    rows: Sequence[Values], most: float, spelled: Callable[[float], str]
+    rows: Sequence[Values],
+    most: float,
+    spelled: Callable[[float], str],
+    *,
+    ahead: bool = False,
 ) -> tuple[_Frame, list[Shape]]:
-    """Give the frame of lines with its axes."""
+    """Give the frame of lines with its axes; with `ahead` there is room behind them."""
     ticks = scales.rounded(0, most)
     left = max(shapes.width_of(spelled(tick)) for tick in ticks) + 16
     start = min(row["ts"] for row in rows)
     end = max(row["ts"] for row in rows) + timedelta(seconds=rows[0]["width_s"])
+    if ahead:
+        end += (end - start) * _AHEAD
     times = scales.Times(start, end, left, shapes.WIDTH - 20.0)
     frame = _Frame(times, most)
     drawn: list[Shape] = []
@@ -123,6 +143,24 @@ def _frame(
         drawn.append(shapes.segment(left, y, times.right, y, "grid"))
         drawn.append(shapes.label(left - 6, y + 4, spelled(tick), "", "end"))
     return frame, [*drawn, *time_axis(times, _TOP + _TALL)]
+
+
+def _forecast(
+    row: Values, frame: _Frame, last: tuple[float, float], number: int
+) -> list[Shape]:
+    """Give the band in which a pool goes on, and the line in it."""
+    hours = (frame.times.end - row["last_ts"]) / timedelta(hours=1)
+    right = frame.times.right
+
+    def end(rate: float) -> tuple[float, float]:
+        share = row["used_ratio"] + rate * hours
+        return right, frame.y(min(share, frame.most))
+
+    band = [last, end(row["per_hour_high"]), end(row["per_hour_low"])]
+    return [
+        shapes.path(band, "band", closed=True),
+        shapes.path([last, end(row["per_hour"])], f"forecast s{number}", closed=False),
+    ]
 
 
 def _line(points: list[tuple[float, float]], number: int, name: str) -> list[Shape]:

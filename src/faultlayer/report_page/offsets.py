@@ -47,7 +47,7 @@ def chart(rows: Sequence[Values], totals: Values, say: Say) -> Chart | None:
         say("chart.offsets.desc", clocks=wording.count(len(tied))),
         y - _BETWEEN + 4 + _BELOW,
         drawn,
-        _table(rows, say),
+        table(rows, say),
         "clocks",
     )
 
@@ -117,7 +117,8 @@ def _bounds(one: Values, ts: datetime, zone: int) -> tuple[float, float, float]:
     return one["lo_us"] + moved, value, one["hi_us"] + moved
 
 
-def _table(rows: Sequence[Values], say: Say) -> shapes.Table:
+def table(rows: Sequence[Values], say: Say) -> shapes.Table:
+    """Give what is known of each clock, segment by segment."""
     return shapes.Table(
         [
             say("column.clock"),
@@ -126,7 +127,7 @@ def _table(rows: Sequence[Values], say: Say) -> shapes.Table:
             say("column.within"),
             say("column.drift"),
             say("column.requests"),
-            say("column.how"),
+            say("column.status"),
         ],
         [
             [
@@ -138,7 +139,7 @@ def _table(rows: Sequence[Values], say: Say) -> shapes.Table:
                 "" if row["offset_us"] is None else wording.error(doubt(row)),
                 f"{row['drift_ppm']:+.1f} ppm" if row["drift_ppm"] else "",
                 wording.count(row["pairs"] or 0),
-                f"{row['status']}: {row['method']}",
+                say(f"status.{row['status']}"),
             ]
             for row in rows
         ],

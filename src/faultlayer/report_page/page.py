@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 import faultlayer
-from faultlayer import clock_words, incident_words, summary_screen, wording
+from faultlayer import clock_words, incident_words, wording
 from faultlayer.masking import shown
 from faultlayer.report_page import bars, catalogue, flow, heat, offsets, waterfall
 from faultlayer.report_page.asked import Asked
@@ -44,7 +44,9 @@ def html(asked: Asked, name: str, lang: str) -> str:
             a=asked.answers,
             victim=asked.victim,
             charts=_charts(asked, say),
-            clocks=_clocks(asked.values),
+            clocks=offsets.table(asked.answers["clocks"].rows, say),
+            reference=_reference(asked.values),
+            continued=asked.values["conservation"].get("continuation_lines", 0),
             incidents=asked.values["incidents"][:INCIDENTS],
             numbers={
                 row["incident_id"]: number
@@ -59,7 +61,9 @@ def _charts(asked: Asked, say: bars.Say) -> dict[str, Chart]:
         bars.chart(asked.answers["failures"].rows, say),
         heat.chart(asked.answers["latency"].rows, say),
         waterfall.chart(asked.victim, say),
-        flow.balances(asked.answers["pools"].rows, say),
+        flow.balances(
+            asked.answers["pools"].rows, asked.answers["quota_forecast"].rows, say
+        ),
         flow.spending(asked.answers["spending"].rows, say),
         offsets.chart(
             asked.answers["clocks"].rows, asked.answers["totals"].rows[0], say
@@ -68,13 +72,12 @@ def _charts(asked: Asked, say: bars.Say) -> dict[str, Chart]:
     return {chart.name: chart for chart in found if chart is not None}
 
 
-def _clocks(values: Values) -> list[str]:
-    """Say what is known of each clock, a line each."""
+def _reference(values: Values) -> list[str]:
+    """Say when the reference itself was set."""
     by_clock: dict[str, list[Values]] = {}
     for segment in values["clocks"]:
         by_clock.setdefault(segment["clock_id"], []).append(segment)
-    lines = [clock_words.clock_words(segments, None) for segments in by_clock.values()]
-    return lines + clock_words.reference_steps([*by_clock.values()], None)
+    return clock_words.reference_steps([*by_clock.values()], None)
 
 
 def _templates() -> jinja2.Environment:
@@ -98,5 +101,4 @@ _WORDS: Mapping[str, Any] = {
     "error": wording.error,
     "seconds": incident_words.seconds,
     "part": incident_words.part,
-    "books": summary_screen.books,
 }
