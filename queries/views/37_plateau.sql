@@ -51,8 +51,10 @@ flat AS (
         levels.most >= 4
         AND count(*) >= 8
         AND count(*) FILTER (WHERE levels.in_flight = levels.most) >= 0.5 * count(*)
-        AND count(*) FILTER (WHERE levels.in_flight >= 0.9 * levels.most)
-        >= 0.9 * count(*)
+        -- At the end of a second one place may just have been given back.
+        AND count(*) FILTER (
+            WHERE levels.in_flight >= levels.most - greatest(1, 0.1 * levels.most)
+        ) >= 0.9 * count(*)
         AND sum(levels.started) >= 2 * levels.most
 )
 
@@ -63,4 +65,4 @@ SELECT
     flat.seconds
 FROM levels
 INNER JOIN flat ON levels.most = flat.most
-WHERE levels.in_flight >= 0.9 * levels.most
+WHERE levels.in_flight >= levels.most - greatest(1, 0.1 * levels.most)
