@@ -10,7 +10,6 @@
 -- column kind: what the record means: the most specific signature
 -- column severity: debug, info, warning, error, critical
 -- column request_id: canonical request id
--- column engine: engine that the record names or comes from
 -- column message: text of the record
 -- column event_id: record of `events`
 WITH asked AS (
@@ -56,7 +55,6 @@ SELECT
     events.kind,
     events.severity,
     events.request_id,
-    events.engine,
     events.message,
     events.event_id
 FROM events

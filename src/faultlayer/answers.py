@@ -40,6 +40,7 @@ _SUFFIXES = {
     ".md": "md",
     ".txt": "table",
 }
+_TIMES = {"TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "DATE", "TIME", "INTERVAL"}
 _NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "HUGEINT")
 
 Rows = Iterator[list[tuple[Any, ...]]]
@@ -147,6 +148,7 @@ def _table(
         [safe(name) for name, _ in columns],
         [[_cell(value) for value in row] for row in kept],
         right=frozenset(n for n, item in enumerate(columns) if _is_number(item[1])),
+        whole=frozenset(n for n, item in enumerate(columns) if item[1] in _TIMES),
     )
     if width is not None and kept and not render.fits(table, width):
         render.put(screen, render.stacked(table, width))

@@ -54,12 +54,16 @@ NULL = Cell("NULL", "dim")
 
 @dataclass(slots=True)
 class Table:
-    """Rows under headers; `right` are the columns of numbers, `grow` may be cut."""
+    """Rows under headers; `right` are the columns of numbers, `grow` may be cut.
+
+    Numbers and the columns of `whole` lose their meaning when they are cut.
+    """
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str | Cell]] = ()
     right: frozenset[int] = frozenset()
     grow: int | None = None
+    whole: frozenset[int] = frozenset()
 
 
 def console(file: TextIO | None = None) -> Console:
@@ -172,7 +176,7 @@ def fits(table: Table, width: int) -> bool:
     rows = [[_cell(value) for value in row] for row in table.rows]
     least = [
         min(
-            _FULL if number not in table.right else width,
+            _FULL if number not in table.right | table.whole else width,
             max([cell_len(header), *(cell_len(row[number].text) for row in rows)]),
         )
         for number, header in enumerate(table.headers)
@@ -213,7 +217,8 @@ def _fit(widths: list[int], table: Table, width: int) -> None:
         widths[table.grow] -= taken
         excess -= taken
     while excess > 0:
-        flexible = [n for n in range(len(widths)) if n not in table.right]
+        kept = table.right | table.whole
+        flexible = [n for n in range(len(widths)) if n not in kept]
         widest = max(flexible or range(len(widths)), key=lambda n: widths[n])
         if widths[widest] <= 1:
             return

@@ -18,7 +18,7 @@ from faultlayer.errors import UsageError
         ("SELECT v.strenght FROM verdicts AS v", "perhaps strength"),
         (
             "SELECT engine FROM verdicts",
-            "engine is a column of attempts, events, events_raw, hops, around",
+            "engine is a column of attempts, events, events_raw, hops",
         ),
         ("SELECT zzz FROM verdicts", "DESCRIBE verdicts lists its columns"),
         (

@@ -259,3 +259,18 @@ def test_the_end_of_an_incident_is_told_in_words(build_case: Build) -> None:
         " demo-7b -> 3 of them retries -> noticed after 1 s (harness_access.log:2)"
         " -> over at 14:24:09.5 after 4 min 4 s (target 5 min: kept)" in whole
     )
+
+
+def test_times_are_not_cut() -> None:
+    """Where a table does not fit, texts give way, and numbers and times do not."""
+    table = render.Table(
+        ["ts", "n", "text"],
+        [["2026-11-30 14:20:05.5", "12345", "x" * 40]],
+        right=frozenset({1}),
+        whole=frozenset({0}),
+    )
+    assert render.fits(table, 42)
+    assert not render.fits(table, 41)
+    assert render.tabulated(table, 45)[1].plain == (
+        "2026-11-30 14:20:05.5  12345  xxxxxxxxxxxxxx…"
+    )
