@@ -53,12 +53,14 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_help_is_there_at_once() -> None:
+@pytest.mark.parametrize("command", ["", "sql"])
+def test_help_is_there_at_once(command: str) -> None:
     """Within 200 ms, and without loading what makes it slow."""
+    arguments = [command, "--help"] if command else ["--help"]
     code = (
-        "import sys; from faultlayer.cli import run; run(['--help']);"
-        "heavy = {'polars', 'duckdb', 'pyarrow', 'rich', 'numpy'} & set(sys.modules);"
-        "sys.exit(str(heavy) if heavy else 0)"
+        f"import sys; from faultlayer.cli import run; run({arguments});"
+        "slow = {'polars', 'duckdb', 'pyarrow', 'rich', 'numpy', 'prompt_toolkit'};"
+        "heavy = slow & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
     )
     begun = resource.getrusage(resource.RUSAGE_CHILDREN)
     ended = subprocess.run(

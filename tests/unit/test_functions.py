@@ -2,6 +2,8 @@
 
 import contextlib
 import re
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -251,3 +253,26 @@ def test_a_case_is_where_it_is(build_case: Build, tmp_path: Path) -> None:
     moved = case.path.rename(tmp_path / "moved")
     with catalogue(Case(moved, case.manifest)) as con:
         assert con.execute("SELECT count(*) FROM events").fetchall() == [(4,)]
+
+
+def test_a_case_from_elsewhere(small_case: Case) -> None:
+    """Where its folder is named first, as docs/sql.md has it."""
+    con = getattr(duckdb, "connect")()  # noqa: B009
+    con.execute(f"SET file_search_path = '{small_case.path}'")
+    con.execute(f"ATTACH '{small_case.path}/case.duckdb' AS c (READ_ONLY)")
+    con.execute("USE c")
+    assert con.execute("SELECT count(*) FROM of('7f26')").fetchall() == [(4,)]
+    con.close()
+
+
+@pytest.mark.skipif(shutil.which("duckdb") is None, reason="there is no DuckDB shell")
+def test_the_shell_of_duckdb(small_case: Case) -> None:
+    """It opens case.duckdb, also an older one, and has the functions."""
+    done = subprocess.run(
+        ["duckdb", "-readonly", "-csv", "case.duckdb", "SELECT what FROM of('7f26')"],  # noqa: S607
+        cwd=small_case.path,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["what", "attempt", "event", "event", "verdict"]

@@ -57,7 +57,11 @@ def plain() -> str:
         if not sys.stdout.isatty():  # that is where answers go
             click.echo(prompt, nl=False, err=True)
             prompt = ""
-        held.append(input(prompt))
+        try:
+            held.append(input(prompt))
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            raise
         if is_whole("\n".join(held)):
             return "\n".join(held)
 
