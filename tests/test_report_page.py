@@ -11,7 +11,7 @@ import pytest
 from faultlayer import database, wording
 from faultlayer.case import Case, open_case
 from faultlayer.cli import run
-from faultlayer.report_page import asked, page
+from faultlayer.report_page import asked, page, shapes
 
 SAMPLES = Path(__file__).resolve().parent.parent / "sample_logs"
 LIMIT_BYTES = 2_000_000
@@ -89,9 +89,11 @@ def test_every_number_is_what_its_sql_gives(case: Case, read: Page) -> None:
     """The SQL of the appendix, run as it stands, gives each number that is shown."""
     printed = {a["data-query"]: t for a, t in read.all("code") if "data-query" in a}
     rows: dict[str, list[dict[str, Any]]] = {}
-    with database.reading(case.path) as con:
-        for name, sql in printed.items():
-            rows[name] = database.rows(con, sql)
+    con = database.connect()
+    database.attach_views(con, case.path, sandbox=True)  # as `faultlayer sql` does
+    for name, sql in printed.items():
+        rows[name] = database.rows(con, database.one_statement(con, sql))
+    con.close()
     figures = [one for one in read.all("data") if "data-figure" in one[0]]
     assert len(figures) > 60
     for attributes, shown in figures:
@@ -161,6 +163,24 @@ def test_it_is_for_all_readers(read: Page) -> None:
     assert len(read.all("caption")) == len(read.all("table"))
     assert all("scope" in a for a, _ in read.all("th"))
     assert read.all("a")[0][0]["href"] == "#main"
+
+
+def test_no_label_leaves_its_picture(read: Page) -> None:
+    """Every text of a chart is within it, as wide as its letters make it."""
+    edges = {"start": (0.0, 1.0), "middle": (-0.5, 0.5), "end": (-1.0, 0.0)}
+    height, seen = 0.0, 0
+    for tag, attributes, texts in read.elements:
+        if tag == "svg" and attributes.get("role") == "img":
+            height = float(attributes["height"])
+        if tag == "text":
+            seen += 1
+            wide = shapes.width_of("".join(texts))
+            x, y = float(attributes["x"]), float(attributes["y"])
+            left, right = edges[attributes["text-anchor"]]
+            assert x + left * wide >= 0, texts
+            assert x + right * wide <= shapes.WIDTH, texts
+            assert 8 <= y <= height - 2, texts
+    assert seen > 50
 
 
 def test_the_same_case_gives_the_same_page(case: Case, text: str) -> None:

@@ -14,6 +14,7 @@ from faultlayer.summary import Values
 _PARTS = ("edge", "header", "response")
 _ROW, _HEAD, _BETWEEN, _BELOW = 9, 18, 10, 30
 _A_DECADE = 3
+_SECOND_US = 1_000_000
 _LEFT = 62.0
 
 
@@ -65,8 +66,10 @@ def step_words(step: int) -> str:
 
 
 def _short(us: float) -> str:
-    digits = max(0, 2 - math.floor(math.log10(us)))
-    return wording.duration(round(us, digits - 5) if us >= 1e6 else round(us, -1))  # type: ignore[arg-type]  # noqa: PLR2004
+    """Spell a duration in three digits."""
+    if us < _SECOND_US * 0.9995:
+        return f"{us / 1000:.3g} ms"
+    return wording.duration(int(float(f"{us:.3g}")))
 
 
 def _cell(
