@@ -83,6 +83,7 @@ FENCES = {
         ),
     },
     "isal": {"decode"},
+    "prompt_toolkit": {"commands.*"},
     "jinja2": {"report_page.*"},
     "rich": {"commands.*", "render"},
     "zstandard": {"decode", "spill"},

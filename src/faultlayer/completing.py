@@ -8,10 +8,6 @@ from typing import Final
 from faultlayer import lexicon, statements
 
 _WORD: Final = re.compile(r"(?:(?P<of>[A-Za-z_]\w*)\.)?(?P<word>[A-Za-z_]\w*)?\Z")
-_TABLE_NEXT: Final = re.compile(
-    r"(?:\b(?:from|join|describe|summarize|pivot)\s+|\bfrom\s+[\w\s,.\"()]*,\s*)\Z",
-    re.IGNORECASE,
-)
 _SHORTEST: Final = 2  # letters before functions of SQL are offered
 
 
@@ -71,7 +67,7 @@ def _offers(
         return
     own = [(name, "of this statement") for name in statements.own_names(whole)]
     names = [(one.name, one.doc) for one in known.values()]
-    if _TABLE_NEXT.search(statements.blanked(before)):
+    if statements.wants_table(before):
         yield from own
         yield from names
         return

@@ -21,6 +21,8 @@ _FROM = re.compile(
     rf"\bfrom\b(?=((?:\([^()]*\)|[^()])*?)(?:{_CLAUSE}|\)|\((?![^()]*\))|\Z))",
     re.IGNORECASE,
 )
+_CLAUSES = re.compile(rf"{_CLAUSE}|\bjoin\b", re.IGNORECASE)
+_BEFORE_TABLE = re.compile(r"\b(?:from|join|describe|summarize|pivot)\Z", re.IGNORECASE)
 _RELATION = re.compile(
     r"(?:\A|,|\bjoin\b)\s*\"?(?P<table>[a-z_]\w*)\"?(?:\s*\([^()]*\))?"
     r"(?:\s+(?:as\s+)?(?P<alias>[a-z_]\w*))?",
@@ -74,6 +76,19 @@ def tables(text: str, known: Collection[str]) -> dict[str, str]:
                 named = alias and alias.lower() not in _NO_ALIAS
                 found[alias.lower() if named else name] = name
     return found
+
+
+def wants_table(before: str) -> bool:
+    """Whether a table is what can come next, as after FROM and its commas."""
+    text = blanked(before)
+    bare = text.rstrip()
+    if not bare.endswith(","):
+        return len(bare) < len(text) and bool(_BEFORE_TABLE.search(bare[-12:]))
+    clauses = list(_CLAUSES.finditer(bare))
+    if not clauses or clauses[-1][0].lower() not in {"from", "join"}:
+        return False
+    clause = bare[clauses[-1].end() :]
+    return clause.count("(") == clause.count(")")
 
 
 def own_names(text: str) -> list[str]:

@@ -1,5 +1,7 @@
 """Tab offers what can stand there, the columns of the tables at hand first."""
 
+import time
+
 import pytest
 
 from faultlayer import completing, lexicon
@@ -33,6 +35,10 @@ def offered(text: str) -> list[str]:
         ("FROM of('x') WHERE wha|", ["what"]),
         ("FROM of('x') AS o WHERE o.wha|", ["what"]),
         ("FROM verdicts, hop|", ["hops"]),
+        ("FROM verdicts,hop|", ["hops"]),
+        ("FROM verdicts ORDER BY layer, ca|", ["cause", "case", "cast", "cascades"]),
+        ("FROM verdicts, of('a') o, ha|", []),
+        ("FROM around('14:05', ca|", ["case", "cast", "cascades", "cause"]),
         ("FROM aro|", ["around"]),
         ("WITH bad AS (FROM verdicts) FROM ba|", ["bad", "balances"]),
         ("DESCRIBE join_|", ["join_quality"]),
@@ -76,3 +82,24 @@ def test_each_says_what_it_is() -> None:
 def test_every_table_is_offered() -> None:
     """After FROM stand all tables and functions of a case."""
     assert offered("FROM |") == list(lexicon.tables())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FROM " * 9000,
+        "FROM" + " " * 40_000 + "1",
+        "FROM " + "a, " * 15_000,
+        "'a''" * 9000,
+        "(" * 40_000,
+        "FROM a " + "JOIN b " * 6000,
+        "with a as (" * 4000,
+        "/* " * 15_000,
+    ],
+    ids=lambda text: f"{text[:9]}...",
+)
+def test_long_texts_are_no_trouble(text: str) -> None:
+    """What somebody pastes takes time that grows with its length alone."""
+    begun = time.process_time()
+    completing.candidates(text)
+    assert time.process_time() - begun < 2

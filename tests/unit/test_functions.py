@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from faultlayer import database, functions
+from faultlayer import answers, database, functions
 from faultlayer.case import Case
 from faultlayer.errors import UsageError
 
@@ -160,15 +160,19 @@ def test_of_nothing(small_case: Case, opened: Any) -> None:
 @pytest.mark.parametrize("opened", OPENED)
 def test_a_beginning_of_several(build_case: Build, opened: Any) -> None:
     """It is not chosen for the person; an id that begins another one is still itself."""
-    from_two = [
+    from_three = [
         {"attempt_id": FINE, "request_id": "req-1", "attempt": 1, "failed": False},
         {"attempt_id": ACCESS, "request_id": "req-10", "attempt": 1, "failed": False},
+        {"attempt_id": DEAD, "request_id": "req-2\x1b[31m", "attempt": 1},
     ]
-    with opened(build_case(attempts=from_two)) as con:
+    with opened(build_case(attempts=from_three)) as con:
         found = con.execute("SELECT DISTINCT request_id FROM of('req-1')").fetchall()
         assert found == [("req-1",)]
-        with pytest.raises(duckdb.Error, match="3 requests have an id that begins so"):
-            con.execute("FROM of('req')").fetchall()
+        with pytest.raises(
+            UsageError, match="4 requests have an id that begins so"
+        ) as told:
+            answers.answer(con, "FROM of('req')", "table")
+        assert "\x1b" not in str(told.value)
 
 
 def test_a_record_that_names_several(build_case: Build) -> None:

@@ -8,6 +8,14 @@ from faultlayer.case import Case
 from faultlayer.errors import UsageError
 
 
+@pytest.fixture(scope="module")
+def con(small_case: Case) -> duckdb.DuckDBPyConnection:
+    """Give a connection as `faultlayer sql` opens it."""
+    opened = database.connect()
+    database.attach_views(opened, small_case.path, sandbox=True)
+    return opened
+
+
 @pytest.mark.parametrize(
     ("statement", "hint"),
     [
@@ -38,10 +46,8 @@ from faultlayer.errors import UsageError
         ),
     ],
 )
-def test_hints(small_case: Case, statement: str, hint: str) -> None:
+def test_hints(con: duckdb.DuckDBPyConnection, statement: str, hint: str) -> None:
     """The nearest name, where a column is, or what is written otherwise."""
-    con = database.connect()
-    database.attach_views(con, small_case.path, sandbox=True)
     with pytest.raises(UsageError) as told:
         answers.answer(con, statement, "table")
     assert told.value.hint == hint

@@ -34,7 +34,7 @@ ATTACKS = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def con(small_case: Case) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a connection as `faultlayer sql` opens it."""
     opened = database.connect()
