@@ -153,8 +153,7 @@ class Assembly:
         """Give the record of each logical line, and what framing knew of the lines."""
         size = len(logical)
         known = [_known(hit, size) for hit in hits]
-        empty = pl.DataFrame(schema=_KNOWN)
-        found = pl.concat([empty, *known]).sort("row")
+        found = pl.concat([pl.DataFrame(schema=_KNOWN), *known]).sort("row")
         table = pl.DataFrame(
             {
                 "row": all_rows(size),
@@ -162,13 +161,14 @@ class Assembly:
                 "stream": logical.get_column("stream"),
                 "text": text,
             }
-        ).join(found, on="row", how="left", maintain_order="left")
+        )
+        if len(found) == size:  # each line is taken once: these are all, in order
+            table = table.hstack(found.drop("row"))
+        else:
+            table = table.join(found, on="row", how="left", maintain_order="left")
         table = table.with_columns(
             pl.coalesce("body", "text").alias("body"),
-            pl.col("taken").fill_null(value=False),
-            pl.col("weak").fill_null(value=False),
-            pl.col("single").fill_null(value=False),
-            pl.col("more").fill_null(value=False),
+            pl.col("taken", "weak", "single", "more").fill_null(value=False),
         )
         table = enclosed.enclose(table, hits, last=last)
         return frame.records(table), table
