@@ -55,7 +55,9 @@ named AS (
     INNER JOIN numbered ON (events.attrs ->> '$.call_id') = numbered.call_id
     SEMI JOIN requests ON events.request_id = requests.request_id
     -- As ranges, since those skip row groups of access records.
-    WHERE (events.kind < 'access' OR events.kind > 'access')
+    WHERE
+        (events.kind < 'access' OR events.kind > 'access')
+        AND (SELECT count(*) FROM numbered) > 0
     UNION
     -- A gateway that names requests anew, by the exchange that both saw.
     SELECT
@@ -85,168 +87,162 @@ named AS (
     SEMI JOIN failures ON traced.request_id = failures.request_id
 ),
 
--- Requests of several attempts, and those whose records are others' as well.
+-- Requests of several attempts, and those whose records are others' as well; by a
+-- number, since texts are slow to sort.
 shared AS (
-    SELECT requests.request_id
-    FROM requests
-    WHERE requests.siblings > 1
-    UNION
-    SELECT named.request_id
-    FROM named
-    UNION
-    SELECT events.request_id
-    FROM events
-    SEMI JOIN named ON events.event_id = named.event_id
-    WHERE events.request_id IS NOT NULL
+    SELECT
+        ids.request_id,
+        row_number() OVER () AS request
+    FROM (
+        SELECT requests.request_id
+        FROM requests
+        WHERE requests.siblings > 1
+        UNION
+        SELECT named.request_id
+        FROM named
+        UNION
+        SELECT events.request_id
+        FROM events
+        INNER JOIN named ON events.event_id = named.event_id
+        WHERE events.request_id IS NOT NULL
+    ) AS ids
 ),
 
 -- All exchanges of these ids compete for the record, the good ones too.
 exchanges AS (
     SELECT
         attempts.attempt_id,
-        attempts.request_id,
+        shared.request,
         attempts.ts_start,
         attempts.ts_end,
         attempts.ts_error_us,
         attempts.failed,
-        count(*) OVER (PARTITION BY attempts.request_id) AS siblings,
+        count(*) OVER (PARTITION BY shared.request) AS siblings,
         row_number() OVER (
-            PARTITION BY attempts.request_id
+            PARTITION BY shared.request
             ORDER BY attempts.ts_start ASC, attempts.attempt_id ASC
         ) AS number,
-        count(*) OVER (PARTITION BY attempts.request_id, attempts.failed) AS alike,
+        count(*) OVER (PARTITION BY shared.request, attempts.failed) AS alike,
         row_number() OVER (
-            PARTITION BY attempts.request_id, attempts.failed
+            PARTITION BY shared.request, attempts.failed
             ORDER BY attempts.ts_start ASC, attempts.attempt_id ASC
         ) AS number_alike
     FROM attempts
-    SEMI JOIN shared ON attempts.request_id = shared.request_id
+    INNER JOIN shared ON attempts.request_id = shared.request_id
 ),
 
 told AS (
     SELECT
         events.event_id,
-        events.request_id,
+        shared.request,
         events.clock_id,
         events.ts,
         coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
-        events.layer,
         events.kind,
-        events.severity
+        events.layer = 'harness' AND events.kind = 'request_forwarded' AS sends,
+        events.severity = 'error' AS fails,
+        events.severity IN ('warning', 'error') AS complains
     FROM events
-    SEMI JOIN shared ON events.request_id = shared.request_id
+    INNER JOIN shared ON events.request_id = shared.request_id
     WHERE (events.kind < 'access' OR events.kind > 'access')
-    UNION
+    UNION ALL
     SELECT
         events.event_id,
-        named.request_id,
+        shared.request,
         events.clock_id,
         events.ts,
         coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
-        events.layer,
         events.kind,
-        events.severity
+        events.layer = 'harness' AND events.kind = 'request_forwarded' AS sends,
+        events.severity = 'error' AS fails,
+        events.severity IN ('warning', 'error') AS complains
     FROM events
     INNER JOIN named ON events.event_id = named.event_id
+    INNER JOIN shared ON named.request_id = shared.request_id
+    -- The others are there already.
+    WHERE events.request_id IS DISTINCT FROM named.request_id
+),
+
+-- Among the records of its request, which are the same for each of its attempts.
+counted AS (
+    SELECT
+        told.event_id,
+        told.request,
+        told.clock_id,
+        told.ts,
+        told.ts_error_us,
+        told.sends,
+        told.fails,
+        told.complains,
+        count(*) OVER (PARTITION BY told.request, told.clock_id, told.kind) AS records,
+        row_number() OVER (
+            PARTITION BY told.request, told.clock_id, told.kind
+            ORDER BY told.ts ASC, told.event_id ASC
+        ) AS record,
+        count(*) OVER (PARTITION BY told.request, told.clock_id, told.complains)
+            AS complaints,
+        row_number() OVER (
+            PARTITION BY told.request, told.clock_id, told.complains
+            ORDER BY told.ts ASC, told.event_id ASC
+        ) AS complaint
+    FROM told
 ),
 
 placed AS (
     SELECT
         exchanges.attempt_id,
         exchanges.failed,
-        exchanges.siblings,
-        exchanges.number,
-        exchanges.alike,
-        exchanges.number_alike,
         exchanges.ts_start,
+        counted.event_id,
+        counted.sends,
+        exchanges.siblings = 1 AS alone,
+        coalesce(clocks.status, 'untied') <> 'untied' AS tied,
+        distance_us(counted.ts, exchanges.ts_start, exchanges.ts_end) AS away_us,
+        counted.ts_error_us,
         exchanges.ts_error_us AS attempt_error_us,
-        told.event_id,
-        told.layer,
-        told.kind,
-        told.ts_error_us,
-        coalesce(clocks.status, 'untied') AS clock_status,
-        told.severity,
-        distance_us(told.ts, exchanges.ts_start, exchanges.ts_end) AS away_us,
-        count(*) OVER (
-            PARTITION BY exchanges.attempt_id, told.clock_id, told.kind
-        ) AS records,
-        row_number() OVER (
-            PARTITION BY exchanges.attempt_id, told.clock_id, told.kind
-            ORDER BY told.ts ASC, told.event_id ASC
-        ) AS record,
-        told.severity IN ('warning', 'error') AS complains,
-        count(*) OVER (
-            PARTITION BY
-                exchanges.attempt_id, told.clock_id,
-                told.severity IN ('warning', 'error')
-        ) AS complaints,
-        row_number() OVER (
-            PARTITION BY
-                exchanges.attempt_id, told.clock_id,
-                told.severity IN ('warning', 'error')
-            ORDER BY told.ts ASC, told.event_id ASC
-        ) AS complaint
-    FROM told
-    INNER JOIN exchanges ON told.request_id = exchanges.request_id
-    LEFT JOIN clocks ON told.clock_id = clocks.clock_id AND clocks.segment = 0
+        -- As many records of a kind as attempts or failed ones: one for each.
+        (
+            counted.records = exchanges.siblings
+            AND counted.record = exchanges.number
+        )
+        OR (
+            counted.fails
+            AND exchanges.failed
+            AND counted.records = exchanges.alike
+            AND counted.record = exchanges.number_alike
+        ) AS in_turn,
+        -- As many complaints as failed attempts, all as near: one for each.
+        counted.complains
+        AND exchanges.failed
+        AND counted.complaints = exchanges.alike
+        AND counted.complaint = exchanges.number_alike AS complaint_in_turn
+    FROM counted
+    INNER JOIN exchanges ON counted.request = exchanges.request
+    LEFT JOIN clocks ON counted.clock_id = clocks.clock_id AND clocks.segment = 0
 )
 
 SELECT
     placed.attempt_id,
     placed.event_id,
-    placed.layer,
-    placed.kind
+    placed.sends
 FROM placed
 WHERE
-    placed.siblings = 1
+    placed.alone
     OR (
-        placed.clock_status <> 'untied'
+        placed.tied
         AND placed.away_us
         <= 2000000 + placed.ts_error_us + placed.attempt_error_us
     )
     -- Where no clock tells, the order does: as many records of a kind as attempts, or as
     -- many errors as failed ones.
-    OR (
-        placed.clock_status = 'untied'
-        AND (
-            (placed.records = placed.siblings AND placed.record = placed.number)
-            OR (
-                placed.severity = 'error'
-                AND placed.failed
-                AND placed.records = placed.alike
-                AND placed.record = placed.number_alike
-            )
-        )
-    )
+    OR (NOT placed.tied AND placed.in_turn)
 QUALIFY
     row_number() OVER (
         PARTITION BY placed.event_id
         ORDER BY
-            -- As many records of a kind as attempts or failed ones: one for each.
-            CASE
-                WHEN
-                    placed.records = placed.siblings
-                    AND placed.record = placed.number
-                    THEN 0
-                WHEN
-                    placed.severity = 'error'
-                    AND placed.failed
-                    AND placed.records = placed.alike
-                    AND placed.record = placed.number_alike
-                    THEN 0
-                ELSE 1
-            END ASC,
+            CASE WHEN placed.in_turn THEN 0 ELSE 1 END ASC,
             greatest(0, placed.away_us - placed.attempt_error_us) ASC,
-            -- As many complaints as failed attempts, all as near: one for each.
-            CASE
-                WHEN
-                    placed.complains
-                    AND placed.failed
-                    AND placed.complaints = placed.alike
-                    AND placed.complaint = placed.number_alike
-                    THEN 0
-                ELSE 1
-            END ASC,
+            CASE WHEN placed.complaint_in_turn THEN 0 ELSE 1 END ASC,
             placed.ts_start DESC,
             placed.attempt_id ASC
     ) = 1
@@ -255,8 +251,7 @@ UNION ALL
 SELECT
     requests.attempt_id,
     events.event_id,
-    events.layer,
-    events.kind
+    events.layer = 'harness' AND events.kind = 'request_forwarded' AS sends
 FROM events
 INNER JOIN requests ON events.request_id = requests.request_id
 WHERE
@@ -271,7 +266,6 @@ UNION ALL
 SELECT
     beside.attempt_id,
     marks.event_id,
-    marks.layer,
-    marks.kind
+    marks.layer = 'harness' AND marks.kind = 'request_forwarded' AS sends
 FROM beside
 INNER JOIN marks ON beside.event_id = marks.event_id

@@ -6,7 +6,7 @@ WITH sent AS (
         claims.event_id // 10000000000 AS source_id,
         max(claims.event_id) AS event_id
     FROM claims
-    WHERE claims.layer = 'harness' AND claims.kind = 'request_forwarded'
+    WHERE claims.sends
     GROUP BY claims.attempt_id, claims.event_id // 10000000000
 )
 

@@ -41,7 +41,7 @@ JOINED_MB = 320
 
 #: From so many events of several layers on each gets more, since spilling costs more.
 MANY = 7_000_000
-EVENT_BYTES = 200
+EVENT_BYTES = 600
 
 
 class Progress(Protocol):

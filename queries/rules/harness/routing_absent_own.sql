@@ -4,23 +4,32 @@
 -- role: root
 -- precedence: 235
 -- known gaps: a route that was taken out before the logs begin
+WITH lost AS (
+    SELECT
+        own.attempt_id,
+        own.event_id,
+        own.ts
+    FROM own
+    WHERE
+        own.kind = 'no_route'
+        -- A channel is set up by hand; an engine comes and goes, a deployment rests.
+        AND regexp_matches(own.message, '(?i)channel|渠道')
+        AND NOT regexp_matches(own.message, '(?i)try again|cooldown|temporarily')
+)
+
 SELECT
     failures.attempt_id,
     'harness.routing' AS cause,
     'proven' AS strength,
-    min(own.ts) AS ts,
+    min(lost.ts) AS ts,
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,
-    list(own.event_id ORDER BY own.event_id) AS evidence,
+    list(lost.event_id ORDER BY lost.event_id) AS evidence,
     'own record: no route to the model ' || any_value(failures.model) AS because
 FROM failures
-INNER JOIN own ON failures.attempt_id = own.attempt_id
+INNER JOIN lost ON failures.attempt_id = lost.attempt_id
 WHERE
-    own.kind = 'no_route'
-    -- A channel is set up by hand; an engine comes and goes, a deployment rests.
-    AND regexp_matches(own.message, '(?i)channel|渠道')
-    AND NOT regexp_matches(own.message, '(?i)try again|cooldown|temporarily')
-    AND failures.model IS NOT NULL
+    failures.model IS NOT NULL
     AND NOT EXISTS (
         SELECT 1
         FROM attempts

@@ -45,37 +45,76 @@ owners AS (
         'user' AS scope_kind,
         refused.user_id AS scope
     FROM refused
+),
+
+met AS (
+    SELECT
+        owners.attempt_id,
+        list(conditions.condition_id ORDER BY conditions.condition_id)
+            AS condition_ids,
+        min(conditions.ts_start) AS ts,
+        bool_or(
+            must_overlap(
+                owners.ts_start, owners.ts_end, owners.ts_error_us,
+                conditions.ts_start, conditions.ts_end, conditions.ts_error_us
+            )
+        ) AS certain
+    FROM owners
+    INNER JOIN conditions
+        ON
+            conditions.cause = 'quota.exceeded'
+            AND conditions.clock_status <> 'untied'
+            AND owners.scope = conditions.scope
+            AND owners.scope_kind = CASE
+                WHEN conditions.scope_kind IN ('project', 'tenant')
+                    THEN conditions.scope_kind
+                ELSE 'user'
+            END
+            AND may_overlap(
+                owners.ts_start, owners.ts_end, owners.ts_error_us,
+                conditions.ts_start, conditions.ts_end, conditions.ts_error_us
+            )
+    GROUP BY owners.attempt_id
+),
+
+-- Conditions are numbered from 1: their numbers are places in these lists.
+known AS (
+    SELECT
+        list(conditions.evidence ORDER BY conditions.condition_id) AS evidence,
+        list(conditions.because ORDER BY conditions.condition_id) AS because
+    FROM conditions
+),
+
+-- Many attempts met the same ones.
+sets AS (
+    SELECT
+        alike.condition_ids,
+        known.evidence,
+        known.because
+    FROM (SELECT DISTINCT met.condition_ids FROM met) AS alike
+    CROSS JOIN known
+),
+
+told AS (
+    SELECT
+        sets.condition_ids,
+        flatten(
+            list_transform(sets.condition_ids, LAMBDA id: sets.evidence[id])
+        )[1:20] AS evidence,
+        list_min(
+            list_transform(sets.condition_ids, LAMBDA id: sets.because[id])
+        ) AS because
+    FROM sets
 )
 
 SELECT
-    owners.attempt_id,
+    met.attempt_id,
     'quota.exceeded' AS cause,
     'corroborated' AS strength,
-    min(conditions.ts_start) AS ts,
-    min(conditions.condition_id) AS condition_id,
-    NOT bool_or(
-        must_overlap(
-            owners.ts_start, owners.ts_end, owners.ts_error_us,
-            conditions.ts_start, conditions.ts_end, conditions.ts_error_us
-        )
-    ) AS clock_sensitive,
-    flatten(
-        list(conditions.evidence[1:20] ORDER BY conditions.condition_id)
-    )[1:20] AS evidence,
-    'refused while ' || min(conditions.because) AS because
-FROM owners
-INNER JOIN conditions
-    ON
-        conditions.cause = 'quota.exceeded'
-        AND conditions.clock_status <> 'untied'
-        AND owners.scope = conditions.scope
-        AND owners.scope_kind = CASE
-            WHEN conditions.scope_kind IN ('project', 'tenant')
-                THEN conditions.scope_kind
-            ELSE 'user'
-        END
-        AND may_overlap(
-            owners.ts_start, owners.ts_end, owners.ts_error_us,
-            conditions.ts_start, conditions.ts_end, conditions.ts_error_us
-        )
-GROUP BY owners.attempt_id
+    met.ts,
+    met.condition_ids[1] AS condition_id,
+    NOT met.certain AS clock_sensitive,
+    told.evidence,
+    'refused while ' || told.because AS because
+FROM met
+INNER JOIN told ON met.condition_ids = told.condition_ids
