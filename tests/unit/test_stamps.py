@@ -1,11 +1,12 @@
 """Stamps: zones, resolution, and years that nobody wrote."""
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from faultlayer import stamps
+from faultlayer import find, parse, stamps
 from faultlayer.stamps import Year
 from faultlayer.timeline import Timeline
 
@@ -142,3 +143,24 @@ def test_summer_time_ends_within_a_container_s_log() -> None:
     )
     found = Timeline(2026, {"": -2 * HOUR}).add(rows, last=True)
     assert found.get_column("ts_raw").to_list() == [before, after, before]
+
+
+def test_a_line_inside_tells_the_year_that_syslog_lacks(tmp_path: Path) -> None:
+    """An engine's stamps without a year, under syslog's without one, beside nginx's with one."""
+    head = "Nov 30 14:0{}:00 llm01 {}: {}"
+    access = (
+        '10.0.3.7 - - [30/Nov/2026:14:0{}:00 +0900] "POST /v1/completions HTTP/1.1" 200 9'
+        ' "-" "curl/8" rt=1.1 uct="0.001" uht="1.1" urt="1.1" req_id=r-{}-abc quota_used=-'
+    )
+    engine = "(APIServer pid=1) INFO 11-30 14:0{}:00 [core.py:9] r-{}"
+    lines = []
+    for minute in range(6):
+        lines += [
+            head.format(minute, "vllm[7]", engine.format(minute, minute)),
+            head.format(minute, "nginx", access.format(minute, minute)),
+        ]
+    (tmp_path / "messages").write_text("\n".join(lines) + "\n")
+    source = find.find([str(tmp_path / "messages")]).sources[0]
+    found = parse.sniff(source, parse.load_definitions())
+    assert found.first_ts is not None
+    assert (found.first_ts.year, found.dated) == (2026, True)

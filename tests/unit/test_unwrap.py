@@ -383,24 +383,3 @@ def test_access_records_of_a_logger_tell_its_layer(tmp_path: Path) -> None:
     found = events.select("kind", "layer", "request_id").rows()
     assert found[1] == ("access", "harness", "r-1")
     assert found[4] == ("provider_auth_failed", "harness", "r-1")
-
-
-def test_a_line_inside_tells_the_year_that_syslog_lacks(tmp_path: Path) -> None:
-    """An engine's stamps without a year, under syslog's without one, beside nginx's with one."""
-    head = "Nov 30 14:0{}:00 llm01 {}: {}"
-    access = (
-        '10.0.3.7 - - [30/Nov/2026:14:0{}:00 +0900] "POST /v1/completions HTTP/1.1" 200 9'
-        ' "-" "curl/8" rt=1.1 uct="0.001" uht="1.1" urt="1.1" req_id=r-{}-abc quota_used=-'
-    )
-    engine = "(APIServer pid=1) INFO 11-30 14:0{}:00 [core.py:9] r-{}"
-    lines = []
-    for minute in range(6):
-        lines += [
-            head.format(minute, "vllm[7]", engine.format(minute, minute)),
-            head.format(minute, "nginx", access.format(minute, minute)),
-        ]
-    (tmp_path / "messages").write_text("\n".join(lines) + "\n")
-    source = find.find([str(tmp_path / "messages")]).sources[0]
-    found = parse.sniff(source, definitions())
-    assert found.first_ts is not None
-    assert (found.first_ts.year, found.dated) == (2026, True)
