@@ -112,6 +112,11 @@ def test_a_trap_is_not_walked_into(trap: dict[str, Any]) -> None:
         ('it broke reason="Model is overloaded"', "info", "other"),
         ('it broke client_message="x" note="Model is overloaded"', "error", "other"),
         ('plugin_failed plugin=a reason="Model is overloaded"', "error", "plugin_failed"),
+        ('webhook delivery failed error="Model is overloaded"', "error", "other"),
+        ('failed to write audit record error="Model is overloaded"', "error", "other"),
+        ('could not cache error="Model is overloaded"', "error", "other"),
+        ('error calling tools error="Model is overloaded"', "error", "other"),
+        ('worker failed, no cache error="Model is overloaded"', "error", "queue_full"),
     ],
 )  # fmt: skip
 def test_an_error_that_a_record_names(

@@ -24,6 +24,7 @@ SELECT
     FILTER (WHERE events.status IS NOT NULL) AS status,
     bool_or(events.kind = 'request_accepted') AS accepted,
     bool_or(events.kind = 'request_forwarded') AS sent_on,
+    bool_or(events.kind = 'request_completed') AS completed,
     bool_or(
         events.layer = 'model'
         AND events.kind IN (

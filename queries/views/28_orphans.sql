@@ -4,6 +4,7 @@ WITH failing AS (
     SELECT
         marks.request_id,
         min(marks.event_id) AS event_id,
+        bool_and(marks.kind = 'other') AS vague,
         arg_max(marks.status, marks.event_id)
         FILTER (WHERE marks.status IS NOT NULL) AS status
     FROM marks
@@ -50,6 +51,8 @@ INNER JOIN life ON unseen.request_id = life.request_id
 WHERE
     -- The last word counts: a try that failed may have been followed by another.
     coalesce(life.status, unseen.status, 500) >= 400
+    -- What failed in unknown words can have been a part that was not needed.
+    AND NOT (unseen.vague AND life.completed)
     AND NOT EXISTS (
         SELECT 1
         FROM idless

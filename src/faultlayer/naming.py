@@ -18,6 +18,12 @@ _ERROR = (
     r"|detail|cause|message)"
     r"""=(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"',;\])}]+)"""
 )
+# What a gateway does beside a request: that it failed is no reason that the request did.
+_BESIDE = (
+    r"(?i)^(?:(?:failed|unable) to |could not |cannot |error )?(?:\w+ ){0,2}"
+    r"(?:cache|redis|audit|webhooks?|callbacks?|metrics?|telemetry|tracing|traces?|spans?"
+    r"|analytics|notifications?|tools?|loggers?|log sink)\b"
+)
 
 
 def name_kinds(records: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
@@ -155,6 +161,7 @@ def _errors(
             pl.col("kind").is_null(),
             ~pl.col("severity").is_in(_CALM).fill_null(value=False),
             text.str.contains("=", literal=True),
+            ~(text.str.contains(_BESIDE) & (pl.col("layer") == "harness")),
         )
         .drop("kind", "severity")
     )
@@ -182,6 +189,11 @@ def _search(
     """Find the literals of all items in one pass, then try each item where one stands."""
     literals = sorted({text for item in items.values() for text in item.literals})
     todo = todo.filter(pl.col("text").str.contains_any(literals))
+    text = pl.col("text")
+    beside = (pl.col("layer") == "harness") & text.str.contains(_BESIDE)
+    if todo.select(beside.any()).item():
+        bare = pl.when(beside).then(text.str.replace_all(_ERROR, " ")).otherwise(text)
+        todo = todo.with_columns(bare)
     if unread:
         todo = todo.with_columns(pl.col("text").str.replace_all(unread, ""))
     if todo.is_empty():

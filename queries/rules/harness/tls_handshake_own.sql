@@ -7,7 +7,19 @@
 SELECT
     failures.attempt_id,
     'harness.tls_handshake' AS cause,
-    'proven' AS strength,
+    -- An error alone does not say whose connection it was.
+    CASE
+        WHEN
+            bool_or(
+                own.in_access
+                OR regexp_matches(
+                    own.message,
+                    '(?i)handshake|upstream|backend|engine|proxy|channel|verify failed'
+                )
+            )
+            THEN 'proven'
+        ELSE 'corroborated'
+    END AS strength,
     min(own.ts) AS ts,
     CAST(NULL AS BIGINT) AS condition_id,
     FALSE AS clock_sensitive,
