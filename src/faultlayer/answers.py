@@ -95,10 +95,8 @@ def refused(error: duckdb.Error, statement: str = "") -> UsageError:
     if "nterrupted" in str(error):
         raise KeyboardInterrupt from error
     lines = [safe(line) for line in str(error).strip().split("\n") if line.strip()]
-    hint = ""
-    if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
-        hint = misnamed.hint(str(error), statement)
-    elif isinstance(error, duckdb.PermissionException):
+    hint = misnamed.hint(str(error), statement)
+    if isinstance(error, duckdb.PermissionException):
         hint = "a case is read alone: no files, no network, no settings"
     elif isinstance(error, duckdb.OutOfMemoryException):
         hint = "select fewer columns or rows"

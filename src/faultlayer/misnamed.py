@@ -66,6 +66,12 @@ def _of_alias(name: str, _statement: str, read: Mapping[str, str]) -> str:
     return f"the statement reads {', '.join(read)}" if read else ""
 
 
+def _of_moment(_name: str, _statement: str, read: Mapping[str, str]) -> str:
+    if "around" not in read.values():
+        return ""
+    return "a moment is '2026-11-30 14:20:05' or '14:20:05', a span '10s' or '2m'"
+
+
 _KINDS: Final[
     Mapping[re.Pattern[str], Callable[[str, str, Mapping[str, str]], str]]
 ] = {
@@ -77,6 +83,7 @@ _KINDS: Final[
         (r"Table Function with name (\S+) does not exist", _of_function),
         (r'Function "([^"]+)" is a table function', _as_value),
         (r'Referenced table "([^"]+)" not found', _of_alias),
+        (r"^(Conversion) Error", _of_moment),
     )
 }
 

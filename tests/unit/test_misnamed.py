@@ -7,6 +7,8 @@ from faultlayer import answers, database
 from faultlayer.case import Case
 from faultlayer.errors import UsageError
 
+MOMENT = "a moment is '2026-11-30 14:20:05' or '14:20:05', a span '10s' or '2m'"
+
 
 @pytest.fixture(scope="module")
 def con(small_case: Case) -> duckdb.DuckDBPyConnection:
@@ -40,6 +42,10 @@ def con(small_case: Case) -> duckdb.DuckDBPyConnection:
         ("SELECT verdicts.cause", "the statement lacks FROM verdicts"),
         ("SELECT w.cause FROM verdicts AS v", "the statement reads v"),
         ("FROM aruond('14:05', '1s')", "perhaps around"),
+        ("FROM around('noon', '1s')", MOMENT),
+        ("FROM around('14:20', '1 fortnight') AS a", MOMENT),
+        ("FROM around('25:00', '1s')", MOMENT),
+        ("SELECT CAST(cause AS INTEGER) FROM verdicts", ""),
         (
             "SELECT around('14:05', '1s')",
             "it gives a table: write FROM around(moment, span)",
