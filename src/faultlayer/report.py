@@ -220,7 +220,7 @@ def _evidence(values: Values) -> Iterator[str]:
         [
             (
                 row["path"],
-                row["format"] or "not recognised",
+                wording.format_of(row),
                 wording.count(row["lines"] or 0),
                 wording.count(row["events"] or 0),
                 wording.count(row["rejects"] or 0),

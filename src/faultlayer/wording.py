@@ -34,6 +34,12 @@ def is_strange(source: Mapping[str, Any]) -> bool:
     return not is_copy(source["problems"]) and not no_logs.is_one(source["reason"])
 
 
+def format_of(source: Mapping[str, Any]) -> str:
+    """Name the formats of a source, or what it is when it is no log."""
+    reason = source["reason"] if no_logs.is_one(source["reason"]) else ""
+    return str(source["format"] or reason or "not recognised")
+
+
 def is_doubtful(source: Mapping[str, Any]) -> bool:
     """Tell a source of which more than one record in twenty was not understood."""
     known, strange = source["events"] or 0, source["rejects"] or 0

@@ -58,5 +58,6 @@ def test_what_is_no_log_is_one_reject(tmp_path: Path) -> None:
         "text": "",
     }
     assert not wording.is_strange(row)
+    assert wording.format_of(row) == "not a log: source code"
     row, rejects = found["pasted.md"]
     assert (row["events"], row["rejects"]) == (3, 1)
