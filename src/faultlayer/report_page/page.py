@@ -45,6 +45,11 @@ def html(asked: Asked, name: str, lang: str) -> str:
             victim=asked.victim,
             charts=_charts(asked, say),
             clocks=offsets.table(asked.answers["clocks"].rows, say),
+            assumed=[shown(one) for one in asked.values["assumed"]],
+            layers=[
+                (shown(glob), *map(shown, said))
+                for glob, said in asked.values["layers"].items()
+            ],
             reference=_reference(asked.values),
             continued=asked.values["conservation"].get("continuation_lines", 0),
             incidents=asked.values["incidents"][:INCIDENTS],
