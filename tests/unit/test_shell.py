@@ -131,10 +131,25 @@ def test_ctrl_c_stops_a_query(
     con: duckdb.DuckDBPyConnection, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What a signal does to the database ends the answer and not the shell."""
-    timer = threading.Timer(0.3, database.interrupt)
-    timer.start()
-    talk(con, ENDLESS, "SELECT 1 AS a;")
-    timer.join()
+    ended = threading.Event()
+
+    def press() -> None:
+        while not ended.wait(0.2):  # the first may come before the query runs
+            database.interrupt()
+
+    pressing = threading.Thread(target=press)
+    entries = iter([ENDLESS, "SELECT 1 AS a;", ".quit"])
+
+    def read() -> str:
+        entry = next(entries)
+        if entry == ENDLESS:
+            pressing.start()
+        else:
+            ended.set()
+            pressing.join()
+        return entry
+
+    _shell.converse(con, read, _dots.Settings("csv", 200))
     out, err = capsys.readouterr()
     assert (out, err.split()) == ("a\n1\n", ["interrupted"])
 
