@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -82,6 +83,26 @@ def test_a_case_without_anything(build_case: Build, lang: str) -> None:
     text = html(build_case(**nothing), lang)
     assert catalogue.say(lang, "sentence.nothing") in text
     assert "<svg" not in text
+
+
+def test_stamps_of_all_times(build_case: Build) -> None:
+    """From 1970 to 9999: the charts are useless then, but they are drawn."""
+    attempts = conftest.default_tables()["attempts"]
+    attempts[0].update(ts_start=datetime(1970, 1, 1), ts_end=datetime(1970, 1, 1))  # noqa: DTZ001
+    attempts[1].update(ts_end=datetime(9999, 12, 31, 23, 59))  # noqa: DTZ001
+    text = html(build_case(attempts=attempts))
+    assert text.count('role="img"') >= 3
+
+
+def test_every_query_of_the_page_is_sound() -> None:
+    """A title in words, an order before each limit, a first-of with an order."""
+    for query in asked.statements():
+        text = re.sub("--.*", "", query.statement)
+        assert not query.title[0].islower()
+        assert not query.title.endswith(".")
+        assert not re.search(r"\b(first|last|arbitrary)\s*\(|\$", text), query.name
+        for match in re.finditer(r"\bLIMIT\b", text):
+            assert "ORDER BY" in text[: match.start()].rpartition("SELECT")[2]
 
 
 def test_the_small_case(build_case: Build) -> None:

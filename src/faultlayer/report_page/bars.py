@@ -25,7 +25,7 @@ def chart(rows: Sequence[Values], say: Say) -> Chart | None:
     ticks = scales.counts(max(row["failed"] for row in rows))
     left = max(shapes.width_of(wording.count(one)) for one in ticks) + 14
     times = scales.Times(
-        rows[0]["ts"], rows[-1]["ts"] + width, left, shapes.WIDTH - 20.0
+        rows[0]["ts"], scales.later(rows[-1]["ts"], width), left, shapes.WIDTH - 20.0
     )
     there = [layer for layer in LAYERS if any(row[layer] for row in rows)]
     drawn = [*_grid(ticks, left), *time_axis(times, _TOP + _TALL)]
@@ -80,7 +80,7 @@ def _bar(
 ) -> list[Shape]:
     found = []
     x = times.at(row["ts"])
-    wide = times.at(row["ts"] + width) - x
+    wide = times.at(scales.later(row["ts"], width)) - x
     gap = 0.6 if wide > _THIN else 0.0
     level = 0
     for layer in layers:

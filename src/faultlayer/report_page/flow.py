@@ -132,9 +132,10 @@ def _frame(
     ticks = scales.rounded(0, most)
     left = max(shapes.width_of(spelled(tick)) for tick in ticks) + 16
     start = min(row["ts"] for row in rows)
-    end = max(row["ts"] for row in rows) + timedelta(seconds=rows[0]["width_s"])
+    width = timedelta(seconds=rows[0]["width_s"])
+    end = scales.later(max(row["ts"] for row in rows), width)
     if ahead:
-        end += (end - start) * _AHEAD
+        end = scales.later(end, (end - start) * _AHEAD)
     times = scales.Times(start, end, left, shapes.WIDTH - 20.0)
     frame = _Frame(times, most)
     drawn: list[Shape] = []

@@ -24,7 +24,7 @@ def chart(rows: Sequence[Values], say: Say) -> Chart | None:
         return None
     width = timedelta(seconds=rows[0]["width_s"])
     start = min(row["ts"] for row in rows)
-    end = max(row["ts"] for row in rows) + width
+    end = scales.later(max(row["ts"] for row in rows), width)
     times = scales.Times(start, end, _LEFT, shapes.WIDTH - 20.0)
     lowest = min(row["step"] for row in rows)
     highest = max(row["step"] for row in rows)
@@ -76,7 +76,7 @@ def _cell(
     row: Values, times: scales.Times, width: timedelta, top: float, most: int
 ) -> Shape:
     x = times.at(row["ts"])
-    wide = times.at(row["ts"] + width) - x
+    wide = times.at(scales.later(row["ts"], width)) - x
     shade = 0.15 + 0.85 * math.log1p(row["attempts"]) / math.log1p(most)
     words = f"{wording.moment(row['ts'], None, 0)} · {step_words(row['step'])}"
     return shapes.rect(

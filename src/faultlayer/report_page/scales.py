@@ -12,7 +12,8 @@ _STEPS = (
     *(86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000, 157680000),
 )
 _DAY = 86400
-_NOON = datetime(1970, 1, 5)  # noqa: DTZ001 - cases hold UTC without a zone; a Monday
+_LAST = datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - cases hold UTC without a zone
+_NOON = datetime(1970, 1, 5)  # noqa: DTZ001 - a Monday, like it
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,19 @@ class Times:
         first = math.ceil((self.start - _NOON) / timedelta(seconds=step))
         found = []
         for number in range(first, first + most + 2):
-            ts = _NOON + timedelta(seconds=step) * number
-            if ts > self.end:
+            ts = later(_NOON, timedelta(seconds=step) * number)
+            if ts > self.end or ts == _LAST:
                 break
             found.append((self.at(ts), _time(ts, step)))
         return found
+
+
+def later(ts: datetime, time: timedelta) -> datetime:
+    """Give a moment after another one; none is later than the last that there is."""
+    try:
+        return ts + time
+    except OverflowError:
+        return _LAST
 
 
 def counts(most: int, marks: int = 4) -> list[int]:
