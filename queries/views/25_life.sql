@@ -36,6 +36,7 @@ SELECT
 FROM events
 WHERE
     events.request_id IS NOT NULL
-    -- As ranges, since those skip row groups of access records.
+    AND events.kind <> 'access'
+    -- As ranges too, since those skip row groups of access records.
     AND (events.kind < 'access' OR events.kind > 'access')
 GROUP BY events.request_id

@@ -54,9 +54,10 @@ named AS (
     FROM events
     INNER JOIN numbered ON (events.attrs ->> '$.call_id') = numbered.call_id
     SEMI JOIN requests ON events.request_id = requests.request_id
-    -- As ranges, since those skip row groups of access records.
     WHERE
-        (events.kind < 'access' OR events.kind > 'access')
+        events.kind <> 'access'
+        -- As ranges too, since those skip row groups of access records.
+        AND (events.kind < 'access' OR events.kind > 'access')
         AND (SELECT count(*) FROM numbered) > 0
     UNION
     -- A gateway that names requests anew, by the exchange that both saw.
@@ -144,7 +145,9 @@ told AS (
         events.severity IN ('warning', 'error') AS complains
     FROM events
     INNER JOIN shared ON events.request_id = shared.request_id
-    WHERE (events.kind < 'access' OR events.kind > 'access')
+    WHERE
+        events.kind <> 'access'
+        AND (events.kind < 'access' OR events.kind > 'access')
     UNION ALL
     SELECT
         events.event_id,
@@ -255,7 +258,8 @@ SELECT
 FROM events
 INNER JOIN requests ON events.request_id = requests.request_id
 WHERE
-    (events.kind < 'access' OR events.kind > 'access')
+    events.kind <> 'access'
+    AND (events.kind < 'access' OR events.kind > 'access')
     AND requests.siblings = 1
     AND NOT EXISTS (
         SELECT 1
