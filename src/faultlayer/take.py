@@ -13,6 +13,7 @@ from faultlayer.literals import Sight
 
 _FEW: Final = 400
 _SHORT: Final = 2000
+_CHARS: Final = 128_000  # of all of the few
 # Patterns that are tried without a look at the text: those of the file's own format.
 _SOON: Final = 8
 _PLAIN: Final = re.compile(r"[\t\x20-\x7e]*")
@@ -82,6 +83,8 @@ def _few(text: pl.Series) -> list[str] | None:
     if len(text) > _FEW:
         return None
     lines = text.to_list()
+    if sum(map(len, lines)) > _CHARS:
+        return None
     if all(len(line) <= _SHORT and _PLAIN.fullmatch(line) for line in lines):
         return lines
     return None
