@@ -36,7 +36,7 @@ R = TypeVar("R")
 #: Memory for the SQL stages; what does not fit spills into the case folder. The logs of
 #: several layers are joined by request, and spilled joins take half as long again; by
 #: then reading has needed more than that already.
-MEMORY = "192MB"
+MEMORY = "128MB"
 JOINED_MB = 320
 
 #: From so many events of several layers on each gets more, since spilling costs more.

@@ -39,7 +39,7 @@ COMMANDS = {
 # has to be mapped and cleared anew. And its own threads cost more than they gain on one
 # block (12 % of the CPU time, nothing of the wall time): files are read side by side.
 _SETTINGS = {
-    "_RJEM_MALLOC_CONF": "dirty_decay_ms:20000,muzzy_decay_ms:20000,narenas:1,oversize_threshold:0",
+    "_RJEM_MALLOC_CONF": "dirty_decay_ms:10000,muzzy_decay_ms:10000,narenas:1,oversize_threshold:0",
     "POLARS_MAX_THREADS": str(max(1, (os.cpu_count() or 1) // 2)),
 }
 _UNREADABLE = 6

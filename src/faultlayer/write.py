@@ -63,7 +63,8 @@ _POLARS: Final[Mapping[pa.DataType, pl.DataType | type[pl.DataType]]] = {
 class Writer:
     """One Parquet file of a table of `schema`; missing columns are null.
 
-    The bytes depend on the rows alone, not on how they are handed over.
+    The bytes depend on the rows and on where one handful of them ends and the next begins,
+    since a dictionary is given up only there: the same blocks give the same bytes.
     """
 
     def __init__(
