@@ -35,11 +35,11 @@ def lines_of(block: Block) -> pl.DataFrame:
     try:
         text = _split(data)
     except pl.exceptions.ComputeError:  # invalid UTF-8, of which polars reads nothing
-        text, damaged, length = _foreign(data, block.encoding)
+        text, damaged, length = _foreign(data, block.encoding, _bom(block))
     else:
         length = _lengths(data, text)
     end = length.cum_sum() + block.offset
-    if block.offset == 0 and data.startswith(_BOM.encode()):
+    if _bom(block):
         text = pl.concat([text.head(1).str.strip_prefix(_BOM), text.slice(1)])
     return pl.DataFrame(
         {
@@ -78,10 +78,19 @@ def _lengths(data: bytes, text: pl.Series) -> pl.Series:
     return pl.Series(np.diff(_ends(data), prepend=0))
 
 
-def _foreign(data: bytes, encoding: str) -> tuple[pl.Series, pl.Series, pl.Series]:
+def _bom(block: Block) -> int:
+    """Give how many bytes a byte order mark takes at the start of the stream."""
+    mark = _BOM.encode()
+    return len(mark) if block.offset == 0 and block.data.startswith(mark) else 0
+
+
+def _foreign(
+    data: bytes, encoding: str, bom: int
+) -> tuple[pl.Series, pl.Series, pl.Series]:
     """Give text, damage and bytes of lines of which not all are UTF-8.
 
-    Lines in Chinese are decoded; elsewhere a bad byte reads "?".
+    Lines in Chinese are decoded; elsewhere a bad byte reads "?". The first `bom` bytes
+    are no text.
     """
     repaired = _repair(data)
     text = _split(repaired)
@@ -91,7 +100,7 @@ def _foreign(data: bytes, encoding: str) -> tuple[pl.Series, pl.Series, pl.Serie
     rows = damaged.arg_true()
     starts = (ends - length)[rows.to_numpy()].tolist()
     bad = [
-        data[start:end].removesuffix(b"\n").removesuffix(b"\r")
+        data[max(start, bom) : end].removesuffix(b"\n").removesuffix(b"\r")
         for start, end in zip(starts, ends[rows.to_numpy()].tolist(), strict=True)
     ]
     if encoding == encodings.GB18030:

@@ -99,6 +99,7 @@ class TestByteOrderMark:
             (BOM + BOM + b"a\n", ["\ufeffa"]),
             (b"a\n" + BOM + b"b\n", ["a", "\ufeffb"]),
             (BOM + b"a\xff\n", ["a?"]),
+            (BOM + "连接超时".encode("gb18030") + b"\n", ["连接超时"]),
         ],
     )
     def test_start(self, data: bytes, expected: list[str]) -> None:
