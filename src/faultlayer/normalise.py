@@ -269,7 +269,9 @@ def _unescaped(values: pl.Series) -> pl.Series:
     """Undo escapes: those of ASCII at once, those of longer characters byte by byte."""
     known = values.unique(maintain_order=True)  # one agent sends many requests
     large = known.str.contains(r"\\x[89A-Fa-f][0-9A-Fa-f]")
-    plain = known.str.replace_many(_HEX_ASCII)
+    plain = (
+        known.to_frame().select(pl.first().str.replace_many(*_HEX_ASCII)).to_series()
+    )
     if large.any():
         decoded = [_from_bytes(value) for value in known.filter(large)]
         plain = plain.scatter(large.arg_true(), decoded)
@@ -284,11 +286,13 @@ def _from_bytes(value: str) -> str:
 
 
 _HEX_BYTE: Final = re.compile(rb"\\x([0-9A-Fa-f]{2})")
-_HEX_ASCII: Final[Mapping[str, str]] = {
+_SPELLINGS: Final[Mapping[str, str]] = {
     f"\\x{spelling}": chr(code)
     for code in range(128)
     for spelling in (f"{code:02x}", f"{code:02X}")
 }
+# Made once: to make them costs more than to use them on a block.
+_HEX_ASCII: Final = (pl.lit([*_SPELLINGS]), pl.lit([*_SPELLINGS.values()]))
 
 
 # ---------------------------------------------------------------- attributes
@@ -354,9 +358,13 @@ _ESCAPES: Final[Mapping[str, str]] = {
 }
 
 
+# Made once: to make them costs more than to use them on a block.
+_RAW: Final = pl.lit([*_ESCAPES])
+_SPELLED: Final = pl.lit([*_ESCAPES.values()])
+
+
 def escaped(value: pl.Expr) -> pl.Expr:
     """Escape text for a JSON string."""
     needs = value.str.contains(r'[\x00-\x1f"\\]')
     some = pl.when(needs).then(value)
-    mended = some.str.replace_many(list(_ESCAPES), list(_ESCAPES.values()))
-    return pl.coalesce(mended, value)
+    return pl.coalesce(some.str.replace_many(_RAW, _SPELLED), value)

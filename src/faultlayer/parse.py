@@ -335,30 +335,30 @@ class Run:
         return rows.with_columns(pl.concat(self._at).gather(number).alias("line"))
 
 
-_COLUMNS: Final = (
-    "kind",
-    "kinds",
-    "severity",
-    "request_id",
-    "raw_request_id",
-    "id_parts",
-    "engine",
-    "plugin",
-    "pool",
-    "attrs",
-)
+_LISTS: Final = frozenset({"kinds", "id_parts"})
+_COLUMNS: Final = {
+    name: pl.lit(None, pl.List(pl.String) if name in _LISTS else pl.String).alias(name)
+    for name in (
+        "kind",
+        "kinds",
+        "severity",
+        "request_id",
+        "raw_request_id",
+        "id_parts",
+        "engine",
+        "plugin",
+        "pool",
+        "attrs",
+    )
+}
 
 
 def _with_columns(events: pl.DataFrame) -> pl.DataFrame:
     """Add the columns that signatures fill, where no format did."""
-    missing = [
-        pl.lit(
-            None, pl.List(pl.String) if name in {"kinds", "id_parts"} else pl.String
-        ).alias(name)
-        for name in _COLUMNS
-        if name not in events.columns
-    ]
-    return events.with_columns(missing)
+    present = events.columns
+    return events.with_columns(
+        [empty for name, empty in _COLUMNS.items() if name not in present]
+    )
 
 
 def _canonical(

@@ -1,6 +1,7 @@
 """Reads upstream times, peers and answers of access records, nginx's lists among them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 import polars as pl
@@ -26,9 +27,7 @@ def read(lists: Mapping[str, pl.Series], scale: float = 1000) -> pl.DataFrame:
         logged = logged.drop("answered", strict=False)
     size, present = len(logged), [part for part in _TIMES if part in logged.columns]
     reached = [part for part in ("connect", "header") if part in present]
-    times = logged.select(
-        (pl.col(present).cast(pl.Float64, strict=False) * scale).round(6)
-    )
+    times = logged.select(_times(tuple(present), scale))
     # Nearly all lines have one upstream and three numbers: only the others are read.
     odd = pl.int_range(size, dtype=pl.UInt32, eager=True)
     if present:
@@ -44,11 +43,11 @@ def read(lists: Mapping[str, pl.Series], scale: float = 1000) -> pl.DataFrame:
     raw: list[pl.Series] = []
     if len(odd):
         few = logged.select(pl.all().gather(odd))
-        mended = _of_odd(few, reached)
-        several = few.select(_several()).to_series()
+        mended = _asked(few, _odd(tuple(few.columns), tuple(reached)))
+        several = few.select(_SEVERAL).to_series()
         if several.any():
             joined = few.filter(several)
-            for name, values in _of_lists(joined, reached, scale).items():
+            for name, values in _of_lists(joined, tuple(reached), scale).items():
                 column = mended.get(name)
                 if column is None:
                     column = times.get_column(name).gather(odd)
@@ -83,11 +82,25 @@ def _answers(logged: pl.Expr) -> pl.Expr:
     return numbers.list.eval(~mine).list.any().fill_null(value=False)
 
 
-def _several() -> pl.Expr:
-    return pl.any_horizontal(pl.all().str.contains(", | : ").fill_null(value=False))
+# Expressions cost as much to make as to use on a block: each is made once.
+_SEVERAL: Final = pl.any_horizontal(
+    pl.all().str.contains(", | : ").fill_null(value=False)
+)
 
 
-def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series]:
+def _asked(logged: pl.DataFrame, exprs: Mapping[str, pl.Expr]) -> dict[str, pl.Series]:
+    columns = logged.select(**exprs)
+    return dict(zip(columns.columns, columns, strict=True))
+
+
+@cache
+def _times(present: tuple[str, ...], scale: float) -> pl.Expr:
+    """Give the times (ms) of lines that name one upstream."""
+    return (pl.col(present).cast(pl.Float64, strict=False) * scale).round(6)
+
+
+@cache
+def _odd(columns: tuple[str, ...], reached: tuple[str, ...]) -> Mapping[str, pl.Expr]:
     """Give hops and forwarded of lines that lack one of the times."""
     silent = pl.all_horizontal(pl.all().is_in(["-", ""]) | pl.all().is_null())
     some: pl.Expr = pl.when(silent).then(pl.lit(value=False))
@@ -96,7 +109,7 @@ def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series
     if reached:
         numbers = pl.col(reached).cast(pl.Float64, strict=False).is_not_null()
         number = pl.any_horizontal(numbers)
-        if "peer" in logged.columns:
+        if "peer" in columns:
             said = pl.lit(value="connect" in reached) | number | silent
         else:
             # What a record does not have at all says nothing.
@@ -104,25 +117,35 @@ def _of_odd(logged: pl.DataFrame, reached: Sequence[str]) -> dict[str, pl.Series
             said = ~bare | (silent & ~absent)
             hops = pl.when(~absent).then(hops)
         some = pl.when(said).then(number)
-    both = logged.select(hops=hops, forwarded=some)
-    return dict(zip(both.columns, both, strict=True))
+    return {"hops": hops, "forwarded": some}
 
 
 def _of_lists(
-    logged: pl.DataFrame, reached: Sequence[str], scale: float
+    logged: pl.DataFrame, reached: tuple[str, ...], scale: float
 ) -> dict[str, pl.Series]:
     """Give what `upstream` gives, for lines that name several upstreams."""
-    # A state without a peer prints nothing before " : ".
-    item = pl.element().filter(pl.element() != "")
-    numbers = logged.select(
-        pl.all()
-        .str.replace_all(" : ", ", ", literal=True)
-        .str.split(", ")
-        .list.eval(item.cast(pl.Float64, strict=False))
-    )
+    numbers = logged.select(_NUMBERS)
+    return _asked(numbers, _last(tuple(numbers.columns), reached, scale))
+
+
+# A state without a peer prints nothing before " : ".
+_ITEM: Final = pl.element().filter(pl.element() != "")
+_NUMBERS: Final = (
+    pl.all()
+    .str.replace_all(" : ", ", ", literal=True)
+    .str.split(", ")
+    .list.eval(_ITEM.cast(pl.Float64, strict=False))
+)
+
+
+@cache
+def _last(
+    columns: tuple[str, ...], reached: tuple[str, ...], scale: float
+) -> Mapping[str, pl.Expr]:
+    """Give the last times of lists, how many upstreams there were, and forwarded."""
     found = {
         part: (pl.col(part).list.last() * scale).round(6)
-        for part in numbers.columns
+        for part in columns
         if part in _TIMES
     }
     found["hops"] = pl.max_horizontal(pl.all().list.len()).cast(pl.Int32)
@@ -132,5 +155,4 @@ def _of_lists(
         )
         bare = pl.all_horizontal(pl.col(part).is_null() for part in reached)
         found["forwarded"] = pl.when(~bare).then(some.fill_null(value=False))
-    columns = numbers.select(**found)
-    return dict(zip(columns.columns, columns, strict=True))
+    return found

@@ -88,6 +88,10 @@ class Writer:
             else None,
             store_schema=False,
         )
+        self._given: list[
+            str
+        ] = []  # columns of the last rows, and what is made of them
+        self._wanted: list[pl.Expr] = []
         self._rows: list[pl.DataFrame] = []
         self._held = 0
         self.count = 0
@@ -100,12 +104,13 @@ class Writer:
         """Add rows; whole groups are written at once."""
         if not len(rows):
             return
-        missing = [
-            pl.lit(None, dtype).alias(name)
-            for name, dtype in self._schema.items()
-            if name not in rows.columns
-        ]
-        rows = rows.with_columns(missing).select(list(self._schema))
+        if rows.columns != self._given:
+            self._given = rows.columns
+            self._wanted = [
+                pl.col(name) if name in self._given else pl.lit(None, dtype).alias(name)
+                for name, dtype in self._schema.items()
+            ]
+        rows = rows.select(self._wanted)
         self._rows.append(rows)
         self._held += len(rows)
         self.count += len(rows)
