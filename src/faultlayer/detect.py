@@ -151,8 +151,9 @@ def sniff(
             found = around.document(block.data[:HEAD_BYTES])
             document, head = found or (None, _head(block))
             chosen = choose(head.head(_HEAD_LINES), definitions, forced, path)
-            if not forced and chosen.known <= no_logs.LEAST and no_logs.of(path):
-                reason = f"{no_logs.NO_LOG}: {no_logs.of(path)}"
+            unknown = not forced and chosen.known <= no_logs.LEAST
+            if unknown and (what := no_logs.of(path)):
+                reason = f"{no_logs.NO_LOG}: {what}"
                 return Detection(None, {}, {}, reason, None, dated=False, no_log=True)
             if chosen.backward:
                 document = document or Document(documents.LINES)

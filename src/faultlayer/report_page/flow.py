@@ -1,6 +1,6 @@
 """Draws quota over time: the used share of the fullest pools, and what was charged."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
@@ -59,26 +59,17 @@ def balances(
             drawn += _forecast(ahead[name], frame, points[-1], number)
         drawn += _line(points, number, name)
         legend.append((f"series s{number}", name))
-    return Chart(
+    return _chart(
         "pools",
-        say("chart.pools.title"),
-        say("chart.pools.desc", pools=", ".join(name for _, name in legend)),
-        _TOP + _TALL + _BELOW,
         drawn,
-        shapes.Table(
-            [say(f"column.{one}") for one in ("when", "level", "pool", "used")],
-            [
-                [
-                    wording.moment(row["ts"], None, 0),
-                    row["level"],
-                    row["pool"],
-                    f"{row['used_ratio']:.2%}",
-                ]
-                for row in rows
-            ],
-        ),
-        "pools",
         legend,
+        say,
+        {
+            "when": [wording.moment(row["ts"], None, 0) for row in rows],
+            "level": [row["level"] for row in rows],
+            "pool": [row["pool"] for row in rows],
+            "used": [f"{row['used_ratio']:.2%}" for row in rows],
+        },
     )
 
 
@@ -98,25 +89,39 @@ def spending(rows: Sequence[Values], say: Say) -> Chart | None:
         points.append((frame.times.right, points[-1][1]))
         drawn += _line(points, number, name)
         legend.append((f"series s{number}", name))
-    return Chart(
+    return _chart(
         "spending",
-        say("chart.spending.title"),
-        say("chart.spending.desc", pools=", ".join(name for _, name in legend)),
+        drawn,
+        legend,
+        say,
+        {
+            "when": [wording.moment(row["ts"], None, 0) for row in rows],
+            "pool": [row["pool"] for row in rows],
+            "charged": [f"{row['charged']:,g}" for row in rows],
+            "spent": [f"{row['spent']:,g}" for row in rows],
+        },
+    )
+
+
+def _chart(
+    name: str,
+    drawn: Sequence[Shape],
+    legend: Sequence[tuple[str, str]],
+    say: Say,
+    columns: Mapping[str, Sequence[str]],
+) -> Chart:
+    """Give the chart of this name, with its numbers as a table beneath."""
+    return Chart(
+        name,
+        say(f"chart.{name}.title"),
+        say(f"chart.{name}.desc", pools=", ".join(series for _, series in legend)),
         _TOP + _TALL + _BELOW,
         drawn,
         shapes.Table(
-            [say(f"column.{one}") for one in ("when", "pool", "charged", "spent")],
-            [
-                [
-                    wording.moment(row["ts"], None, 0),
-                    row["pool"],
-                    f"{row['charged']:,g}",
-                    f"{row['spent']:,g}",
-                ]
-                for row in rows
-            ],
+            [say(f"column.{one}") for one in columns],
+            [list(row) for row in zip(*columns.values(), strict=True)],
         ),
-        "spending",
+        name,
         legend,
     )
 
