@@ -34,12 +34,16 @@ def is_backward(logical: pl.DataFrame) -> bool:
 def of_lines(
     scores: Sequence[scoring.Score], text: pl.Series
 ) -> tuple[datetime, bool] | None:
-    """Give the first stamp and whether it has a year."""
+    """Give the first stamp that has a year, or else the first, and whether it has one."""
+    first = None
     for score in scores:
         found = _stamps(score.format, text)
-        if len(found):
-            return found.item(0, "ts"), not found.item(0, "yearless")
-    return None
+        dated = found.filter(~pl.col("yearless"))
+        if len(dated):
+            return dated.item(0, "ts"), True
+        if len(found) and first is None:
+            first = found.item(0, "ts"), False
+    return first
 
 
 def _stamps(format_: Format, text: pl.Series) -> pl.DataFrame:

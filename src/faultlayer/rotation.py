@@ -33,6 +33,12 @@ _STAMP = (
 _DATED = re.compile(rf"(?P<stem>.+?){_STAMP}")
 _DATED_INSIDE = re.compile(rf"(?P<stem>.+?){_STAMP}(?P<extension>\.[A-Za-z]\w*)")
 _NUMBERED = re.compile(r"(?P<stem>.+)\.(?:(?P<number>\d{1,3})|old)", re.IGNORECASE)
+# What an export or `split` cut one log into; letters are parts where there is an .aa.
+_PART = re.compile(
+    r"(?P<stem>.+?)[-._ ]part[-._ ]?(?P<part>\d{1,4})(?P<extension>\.[A-Za-z]\w*)?",
+    re.IGNORECASE,
+)
+_SPLIT = re.compile(r"(?P<stem>.+)(?P<between>\.|\.part-)(?P<part>[a-z]{2})")
 _LOG_NAME = re.compile(
     r".+\.(?:log|jsonl?|ndjson|txt|out|err|csv)"
     r"|boot|cron|daemon|debug|dmesg|maillog|messages|secure|syslog|user",
@@ -88,6 +94,16 @@ def _read_name(name: str, together: frozenset[str]) -> Name:
         digits = re.sub(r"\D", "", dated["date"]).ljust(18, "0")
         stem = dated["stem"] + (dated.groupdict().get("extension") or "")
         return Name(stem, (0, 0, digits, int(dated["index"] or 0), plain))
+    if parted := _PART.fullmatch(bare):
+        stem = parted["stem"] + (parted["extension"] or "")
+        return Name(stem, (0, 0, parted["part"].rjust(4, "0"), 0, plain))
+    cut = _SPLIT.fullmatch(bare)
+    if (
+        cut
+        and _LOG_NAME.fullmatch(cut["stem"])
+        and f"{cut['stem']}{cut['between']}aa" in together
+    ):
+        return Name(cut["stem"], (0, 0, cut["part"], 0, plain))
     numbered = _NUMBERED.fullmatch(bare)
     if numbered and (
         numbered["stem"] in together or _LOG_NAME.fullmatch(numbered["stem"])

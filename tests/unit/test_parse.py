@@ -100,6 +100,20 @@ def test_a_new_year_passes_within_a_log(tmp_path: Path) -> None:
     assert years == [2025, 2025, 2026]
 
 
+def test_a_stream_whose_first_stamp_has_no_year_has_that_of_its_others(
+    tmp_path: Path,
+) -> None:
+    """Several logs in one file: the year stands with any of them."""
+    file = tmp_path / "stack.log"
+    file.write_text(
+        f"{VLLM}[INFO] [2025-11-20 02:00:14,004] harness.server: request accepted"
+        " request_id=r-3 user=u-204 model=m stream=false\n"
+    )
+    detection = parse.sniff(find.find([str(file)]).sources[0], definitions())
+    assert detection.dated
+    assert str(detection.first_ts) == "2025-11-20 02:00:14.004000"
+
+
 def test_docker_parts_are_joined_and_streams_kept_apart(tmp_path: Path) -> None:
     """A line that Docker cut is one record; the other stream writes in between."""
 

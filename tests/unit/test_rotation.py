@@ -73,6 +73,10 @@ class TestRotation:
             ("x.log", ["x-2026-11-30T14-49-29.123.log.gz", "x.log"]),
             ("x.log", ["x.log-20261130.gz", "x.log.1", "x.log"]),
             ("3b7e-json.log", ["3b7e-json.log.1.gz", "3b7e-json.log"]),
+            ("model.log", ["model-part1.log", "model-part2.log", "model-part10.log"]),
+            ("app.log", ["app.log.part-001", "app.log.part-002.gz"]),
+            ("app.log", ["app.log.aa", "app.log.ab.gz", "app.log.ba"]),
+            ("app.log", ["app.log.part-aa", "app.log.part-ab"]),
         ],
     )
     def test_order(self, tmp_path: Path, set_name: str, files: list[str]) -> None:
@@ -91,6 +95,8 @@ class TestRotation:
             ["0.log", "1.log"],
             ["model-8080.log", "model-8081.log"],
             ["v1.2.3", "v1.2.4"],
+            ["app.log.de", "app.log.fr"],
+            ["smart-party.log", "smart-partly.log"],
         ],
     )
     def test_no_set(self, tmp_path: Path, files: list[str]) -> None:
