@@ -64,6 +64,10 @@ class Bounds:
         """Give what is left over a line."""
         return Bounds(self.at, self.value - line.of(self.at), self.grid)
 
+    def negated(self) -> "Bounds":
+        """Give the bounds of the negative offset, which are of the other side."""
+        return Bounds(self.at, -self.value, self.grid)
+
     def gridded(self) -> "Bounds":
         """Find the grid that stamps of a coarse clock leave in the values."""
         some = self.value[:: max(1, len(self) // SOME)]

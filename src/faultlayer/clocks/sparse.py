@@ -33,9 +33,13 @@ LATE_US = 4_000.0
 #: What the slope of a line may be off, us per us: as far as clocks drift by themselves.
 UNSURE = 50e-6
 
+#: What the rate of a clock may change by, us per us: so far it strays from a line.
+STRAY = 4e-6
+
 _CHUNK = 4096
 _EQUAL_US = 0.5
-_SLOPES = 9
+_SLOPES = 33
+_NEAR = np.arange(-2, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +65,30 @@ def stretches(upper: Bounds, lower: Bounds) -> list[Stretch]:
         np.inf if one is found[-1] else np.nextafter(one.end, np.inf) for one in found
     ]
     starts = [-np.inf, *ends]
+    bends = [False, *(_bends(*both) for both in pairwise(found)), False]
     return [
-        _leant(one, upper.between(start, end), lower.between(start, end))
-        for one, start, end in zip(found, starts, ends, strict=False)
+        _leant(one, upper.between(start, end), lower.between(start, end), any(bent))
+        for one, start, end, bent in zip(
+            found, starts, ends, pairwise(bends), strict=False
+        )
     ]
 
 
-def _leant(one: Stretch, upper: Bounds, lower: Bounds) -> Stretch:
+def _bends(left: Stretch, right: Stretch) -> bool:
+    """Tell whether two lines meet: the rate changed, and the clock was not set."""
+    at = (left.end + right.start) / 2
+    room = max(one.high - one.low for one in (left, right))
+    return abs(left.line.at(at) - right.line.at(at)) <= room
+
+
+def _leant(one: Stretch, upper: Bounds, lower: Bounds, bent: bool) -> Stretch:
     """Move the line within its band to where all bounds say that the offset is.
 
-    And widen the band where of many bounds a few are not trusted.
+    And widen the band where of many bounds a few are not trusted, and of a clock that
+    keeps to no line as far as it strayed, and can stray between two bounds.
     """
-    ups, downs = upper.minus(one.line).value, lower.minus(one.line).value
+    left_ups, left_downs = upper.minus(one.line), lower.minus(one.line)
+    ups, downs = left_ups.value, left_downs.value
     ups, downs = np.sort(ups[ups >= 0]), -np.sort(-downs[downs <= 0])
     if not len(ups) or not len(downs):
         return one
@@ -80,9 +96,41 @@ def _leant(one: Stretch, upper: Bounds, lower: Bounds) -> Stretch:
     sure_up, sure_down = trusted(ups, downs)
     low = min(one.low, base + float(sure_down[0]) - LATE_US)
     high = max(one.high, base + float(sure_up[0]) + LATE_US)
+    room = one.high - one.low
+    above = _strayed(left_downs, left_ups, room)
+    below = _strayed(left_ups.negated(), left_downs.negated(), room)
+    if above or below or bent:
+        between = STRAY * _longest(np.union1d(upper.at, lower.at)) / 2
+        low = min(low, base - below) - between
+        high = max(high, base + above) + between
     offset = base + leaning(ups, downs, (upper.grid, lower.grid))
     line = replace(one.line, offset=min(max(offset, low), high))
     return replace(one, line=line, low=low, high=high)
+
+
+def _strayed(downs: Bounds, ups: Bounds, room: float) -> float:
+    """Give how far above its line, 0, these bounds prove a clock at some time, us.
+
+    They do where a lower one is above the line by more than a record is late, and no
+    upper one of about that time below it: then none is false. By the upper ones the
+    clock was not further above than that, nor by more than `room` from the lower one.
+    """
+    farthest = LATE_US + STRAY * float(np.ptp(downs.at))
+    above = np.flatnonzero((downs.value > LATE_US) & (downs.value <= farthest))
+    if not len(above):
+        return 0.0
+    value = downs.value[above]
+    near = np.searchsorted(ups.at, downs.at[above])[:, None] + _NEAR
+    near = np.clip(near, 0, len(ups) - 1)
+    drifted = UNSURE * np.abs(ups.at[near] - downs.at[above][:, None])
+    ceiling = (ups.value[near] + drifted).min(axis=1)
+    top = np.minimum(ceiling, value + room)
+    return float(top[ceiling >= value].max(initial=0.0))
+
+
+def _longest(at: Floats) -> float:
+    """Give the longest time between two bounds, us."""
+    return float(np.diff(at).max(initial=0.0))
 
 
 def _thinned(bounds: Bounds, sign: int) -> Bounds:
@@ -219,25 +267,40 @@ def _stretch(at: Floats, value: Floats, above: Flags, best: Line) -> Stretch:
     args = (since[ups], value[ups] + _EQUAL_US, since[downs], value[downs] - _EQUAL_US)
     if best.slope:
         best, _ = widest(*args, best.anchor)
-    line = best
-    slopes = _slopes(*args, line.slope)
-    ends = since[[0, -1]]
-    low, high = 0.0, 0.0
-    for slope in slopes:
-        ceiling = (args[1] - slope * args[0]).min()
-        floor = (args[3] - slope * args[2]).max()
-        moved = (slope - line.slope) * ends
-        high = max(high, float((ceiling - line.offset + moved).max()))
-        low = min(low, float((floor - line.offset + moved).min()))
+    low, high = _around(
+        best, at, value + np.where(above, LATE_US, -LATE_US), above, held
+    )
     return Stretch(
         at[0],
         at[-1],
-        line,
-        line.offset + low - LATE_US,
-        line.offset + high + LATE_US,
+        best,
+        best.offset + low,
+        best.offset + high,
         int((~held).sum()),
         len(at),
     )
+
+
+def _around(
+    line: Line, at: Floats, value: Floats, above: Flags, held: Flags
+) -> tuple[float, float]:
+    """Give how far below and above a line others lie that these bounds allow.
+
+    At their times, and half the longest time between two of them before and after.
+    """
+    since = at - line.anchor
+    ups, downs = held & above, held & ~above
+    args = (since[ups], value[ups], since[downs], value[downs])
+    beyond = _longest(at) / 2
+    ends = np.array([since[0] - beyond, since[-1] + beyond])
+    low, high = 0.0, 0.0
+    for slope in _slopes(*args, line.slope):
+        ceiling = (args[1] - slope * args[0]).min() - line.offset
+        floor = (args[3] - slope * args[2]).max() - line.offset
+        moved = (slope - line.slope) * ends
+        high = max(high, float((ceiling + moved).max()))
+        low = min(low, float((floor + moved).min()))
+    return low, high
 
 
 def _slopes(
