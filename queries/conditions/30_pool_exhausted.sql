@@ -179,7 +179,7 @@ SELECT
     'root' AS role,
     empty_pools.level AS scope_kind,
     empty_pools.level_id AS scope,
-    min(empty_pools.ts) AS ts_start,
+    min(empty_pools.since) AS ts_start,
     max(empty_pools.ts) + INTERVAL 60 SECOND AS ts_end,
     max(empty_pools.ts_error_us) AS ts_error_us,
     min(empty_pools.clock_status) AS clock_status,

@@ -5,6 +5,33 @@ WITH inner_lives AS (
     SELECT lives.*
     FROM lives
     SEMI JOIN orphans ON lives.request_id = orphans.request_id
+),
+
+-- Logs that name who was asked, but nothing that says whether anybody was.
+naming AS (
+    SELECT DISTINCT events.source_id
+    FROM events
+    WHERE
+        events.kind = 'access'
+        AND events.upstream_addr IS NOT NULL
+        AND events.forwarded IS NULL
+),
+
+-- A refusal that names nobody there was never sent on.
+exchanges AS (
+    SELECT
+        access.* EXCLUDE (forwarded),
+        CASE
+            WHEN
+                access.forwarded IS NULL
+                AND access.upstream_addr IS NULL
+                AND access.status IN (402, 403, 429)
+                AND naming.source_id IS NOT NULL
+                THEN FALSE
+            ELSE access.forwarded
+        END AS forwarded
+    FROM access
+    LEFT JOIN naming ON access.source_id = naming.source_id
 )
 
 SELECT
@@ -46,7 +73,7 @@ SELECT
     access.duration_ms,
     access.upstream_header_ms,
     access.upstream_hops
-FROM access
+FROM exchanges AS access
 LEFT JOIN special ON access.event_id = special.event_id
 LEFT JOIN lives AS life ON access.request_id = life.request_id
 WHERE special.twin IS NOT TRUE

@@ -10,6 +10,10 @@ SELECT
     balances.tenant_id,
     balances.level,
     balances.level_id,
-    balances.used_ratio
+    balances.used_ratio,
+    -- What was booked last made it so.
+    least(balances.ts, balances.last_updated + (marks.ts - marks.ts_raw))
+        AS since
 FROM balances
+INNER JOIN marks ON balances.event_id = marks.event_id
 WHERE balances.used_ratio > threshold('pool_empty') AND balances.fresh

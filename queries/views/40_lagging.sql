@@ -16,7 +16,18 @@ holds AS (
         min(events.ts) FILTER (
             WHERE events.kind IN ('quota_charge', 'quota_release')
         ) AS settled_at,
-        min(events.ts) FILTER (WHERE events.kind = 'quota_reclaim') AS reclaimed_at,
+        min(events.ts) FILTER (WHERE events.kind = 'quota_charge') AS charged_at,
+        -- What is released once the charge is booked, was reserved until then.
+        min(events.ts) FILTER (
+            WHERE events.kind = 'quota_reclaim'
+        ) AS taken_back_at,
+        max(events.ts) FILTER (
+            WHERE events.kind = 'quota_release'
+        ) AS released_at,
+        coalesce(
+            taken_back_at,
+            CASE WHEN released_at > charged_at THEN released_at END
+        ) AS reclaimed_at,
         min(events.event_id) AS event_id
     FROM events
     WHERE

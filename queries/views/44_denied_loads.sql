@@ -3,6 +3,7 @@
 SELECT
     marks.event_id,
     coalesce(engine_names.engine, marks.engine, '?') AS engine,
+    marks.model,
     marks.ts,
     marks.ts_error_us,
     marks.clock_status

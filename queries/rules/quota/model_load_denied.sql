@@ -30,5 +30,14 @@ INNER JOIN conditions
             failures.ts_start, failures.ts_end, failures.ts_error_us,
             conditions.ts_start, conditions.ts_end, conditions.ts_error_us
         )
-WHERE own.kind IN ('no_route', 'not_ready', 'connect_refused', 'request_forwarded')
+WHERE
+    own.kind IN ('no_route', 'not_ready', 'connect_refused', 'request_forwarded')
+    -- The load was of another model.
+    AND NOT EXISTS (
+        SELECT 1
+        FROM denied_loads
+        WHERE
+            list_contains(conditions.evidence, denied_loads.event_id)
+            AND denied_loads.model <> failures.model
+    )
 GROUP BY failures.attempt_id

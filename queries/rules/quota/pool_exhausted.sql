@@ -27,7 +27,23 @@ WITH refused AS (
         )
 ),
 
+-- Whose balance a pool is, the snapshot itself says.
+members AS (
+    SELECT DISTINCT
+        empty_pools.user_id,
+        empty_pools.level,
+        empty_pools.level_id
+    FROM empty_pools
+),
+
 owners AS (
+    SELECT
+        refused.*,
+        members.level AS scope_kind,
+        members.level_id AS scope
+    FROM refused
+    INNER JOIN members ON refused.user_id = members.user_id
+    UNION ALL
     SELECT
         refused.*,
         'project' AS scope_kind,
@@ -65,11 +81,13 @@ met AS (
             conditions.cause = 'quota.exceeded'
             AND conditions.clock_status <> 'untied'
             AND owners.scope = conditions.scope
-            AND owners.scope_kind = CASE
-                WHEN conditions.scope_kind IN ('project', 'tenant')
-                    THEN conditions.scope_kind
-                ELSE 'user'
-            END
+            AND owners.scope_kind IN (
+                conditions.scope_kind,
+                CASE
+                    WHEN conditions.scope_kind NOT IN ('project', 'tenant')
+                        THEN 'user'
+                END
+            )
             AND may_overlap(
                 owners.ts_start, owners.ts_end, owners.ts_error_us,
                 conditions.ts_start, conditions.ts_end, conditions.ts_error_us
