@@ -1,5 +1,6 @@
 """What all tests share: a zone that is not UTC, hypothesis profiles, the checkout."""
 
+import gc
 import os
 import time
 from pathlib import Path
@@ -20,6 +21,7 @@ def _leave_utc() -> None:
 
 
 _leave_utc()
+gc.set_threshold(50_000)  # as for the command line; thousands of tests are held
 
 # `derandomize`: a red run is red again. `thorough` is for a search by hand.
 settings.register_profile("ci", derandomize=True, deadline=None, database=None)

@@ -33,7 +33,7 @@ near sent_to structured take timeline told unwrap upstreams write
 around enclosed layers rows scoring
 first_stamps
 detect reasons
-orders
+loaded orders
 assemble
 whole
 parse

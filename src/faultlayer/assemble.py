@@ -133,13 +133,13 @@ class Assembly:
             if hit.rows is not None:
                 free = free.scatter(hit.rows, False)
         left = free.arg_true()
-        empty = text.gather(left).str.strip_chars() == ""
+        empty = text[left].str.strip_chars() == ""
         blank = left.filter(empty)
         return Pool(
             events=events,
             rejects=self._rejects(logical, text, left.filter(~empty)),
-            blank_lines=int(logical.get_column("lines").gather(blank).sum()),
-            blank_bytes=int(logical.get_column("byte_length").gather(blank).sum()),
+            blank_lines=int(logical.get_column("lines")[blank].sum()),
+            blank_bytes=int(logical.get_column("byte_length")[blank].sum()),
         )
 
     def _records(
@@ -237,7 +237,7 @@ class Assembly:
         parts = []
         for hit in hits:
             at = all_rows(len(record)) if hit.rows is None else hit.rows
-            mask = is_head.gather(at)
+            mask = is_head[at]
             if not mask.any():
                 continue
             if not mask.all():
@@ -249,8 +249,8 @@ class Assembly:
         return Pool(
             events=interleave.in_order(parts),
             rejects=self._rejects(logical, text, lost.arg_true()),
-            blank_lines=int(logical.get_column("lines").gather(blank).sum()),
-            blank_bytes=int(logical.get_column("byte_length").gather(blank).sum()),
+            blank_lines=int(logical.get_column("lines")[blank].sum()),
+            blank_bytes=int(logical.get_column("byte_length")[blank].sum()),
         )
 
     def _rows(
@@ -310,7 +310,7 @@ class Assembly:
         part = logical.select("line", "lines", "byte_offset", "byte_length", "stream")[
             at
         ]
-        part = part.with_columns(text.gather(at).alias("text"))
+        part = part.with_columns(text[at].alias("text"))
         shape = frame.shapes(pl.col("text"))
         return part.select(
             "line",
@@ -372,7 +372,7 @@ def _taken(text: pl.Series, trials: Trials, mine: pl.Series | None) -> list[Hit]
     hits, left = take(text, trials.first, mine)
     if len(left):
         # What no expected format took may be of a program that began to write later.
-        rest = text.gather(left).to_frame("b")
+        rest = text[left].to_frame("b")
         shape = frame.shapes(pl.col("b"))
         plausible = rest.select(~shape.is_in(["B", "I", "X"])).to_series()
         more, unknown = take(text, trials.others, left.filter(plausible))
@@ -387,13 +387,13 @@ def _cleaned(text: pl.Series, left: pl.Series | None) -> pl.Series:
     """Clean the text, of these lines only where they are given."""
     if left is None:
         return detect.clean(text)
-    some = text.gather(left)
+    some = text[left]
     cleaned = detect.clean(some)
     return text if cleaned is some else text.clone().scatter(left, cleaned)
 
 
 def _at(column: pl.Series, rows: pl.Series | None) -> pl.Series:
-    return column if rows is None else column.gather(rows)
+    return column if rows is None else column[rows]
 
 
 def _lowest(numbers: pl.Series) -> int:

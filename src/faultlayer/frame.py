@@ -329,7 +329,7 @@ def shortened(text: pl.Series) -> pl.Series:
     if not len(long):
         return text
     whole = pl.col("text")
-    some = text.gather(long).to_frame("text")
+    some = text[long].to_frame("text")
     cut = whole.str.len_chars().cast(pl.Int64) - _HEAD_CHARS - _TAIL_CHARS
     mark = pl.concat_str(pl.lit("\n[... "), cut, pl.lit(" characters left out ...]\n"))
     both = pl.concat_str(whole.str.head(_HEAD_CHARS), mark, whole.str.tail(_TAIL_CHARS))

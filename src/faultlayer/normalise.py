@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -27,10 +28,13 @@ ENGINE_PREFIX: Final = (
     r"^(?:\d+_)?(?:chatcmpl|cmpl|chat|embd|pool|score|rerank|tokenize|tokn|trsc|classify"
     r"|generate-tokens|resp)-"
 )
+#: One null, to be repeated.
+NO_TEXT: Final = pl.Series([None], dtype=pl.String)
 _LETTERS: Final = 26
 _DIGITS: Final = 10
 _AT_ONCE: Final = 1 << 17  # bytes that stay near the processor
 _LONGEST_NULL: Final = 18
+_FEW: Final = 200  # texts that Python mends before polars has made its search of them
 _OVERDRAFT: Final = 2  # a used ratio beyond it is taken for percent
 _HEX_ID: Final = 32
 #: `traceparent` of W3C: version, trace, span, flags. The trace is what others know too.
@@ -82,21 +86,21 @@ def ids(logged: pl.Series, *, engine: bool = False) -> pl.DataFrame:
     request_id = bare
     joined: pl.DataFrame | None = None
     if len(rows):
-        some = logged.gather(rows) if len(rows) < len(logged) else logged
+        some = logged[rows] if len(rows) < len(logged) else logged
         found = some.to_frame("raw").select(canonical(pl.col("raw"), engine=engine))
         request_id = found.to_series().alias(logged.name)
         if len(rows) < len(logged):
             request_id = bare.clone().scatter(rows, request_id)
         commas = rows.filter(some.str.contains(",", literal=True))
         if len(commas):
-            parts = _parts(logged.gather(commas), engine=engine)
+            parts = _parts(logged[commas], engine=engine)
             request_id = request_id.clone().scatter(commas, parts.list.first())
             joined = pl.DataFrame({"row": commas, "id_parts": parts})
-    raw = pl.repeat(None, len(logged), eager=True, dtype=pl.String)
+    raw = NO_TEXT.new_from_index(0, len(logged))
     if engine:
         raw = raw.zip_with(logged.eq_missing(request_id), logged)
     elif len(rows):
-        as_logged, now = logged.gather(rows), request_id.gather(rows)
+        as_logged, now = logged[rows], request_id[rows]
         changed = as_logged.ne_missing(now)
         raw = raw.scatter(rows.filter(changed), as_logged.filter(changed))
     result = pl.DataFrame({"request_id": request_id, "raw_request_id": raw})
@@ -249,11 +253,11 @@ def undo_hex(
     `taken` are the positions of the lines that have fields, None when all have.
     """
     escaped = text.str.contains("\\x", literal=True)
-    rows = (escaped if taken is None else escaped.gather(taken)).arg_true()
+    rows = (escaped if taken is None else escaped[taken]).arg_true()
     if not len(rows):
         return fields
     texts = [name for name, dtype in fields.schema.items() if dtype == pl.String]
-    some = fields.select(pl.col(texts).gather(rows))
+    some = fields.select(texts)[rows]
     marked = some.select(pl.all().str.contains("\\x", literal=True))
     mended = []
     for name in marked.columns:
@@ -268,6 +272,9 @@ def undo_hex(
 def _unescaped(values: pl.Series) -> pl.Series:
     """Undo escapes: those of ASCII at once, those of longer characters byte by byte."""
     known = values.unique(maintain_order=True)  # one agent sends many requests
+    if len(known) <= _FEW:
+        plain = pl.Series([_from_bytes(value) for value in known], dtype=pl.String)
+        return values.replace_strict(known, plain)
     large = known.str.contains(r"\\x[89A-Fa-f][0-9A-Fa-f]")
     plain = (
         known.to_frame().select(pl.first().str.replace_many(*_HEX_ASCII)).to_series()
@@ -308,40 +315,52 @@ def attributes(
     """
     kept = [column for column in columns if column.null_count() < size]
     if not kept:
-        return pl.repeat(None, size, eager=True, dtype=pl.String)
+        return NO_TEXT.new_from_index(0, size)
     frame = pl.DataFrame(kept)
     rows = (
         frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
     )
     if len(rows) < size // 2:
-        few = [column.gather(rows) for column in kept]
-        sparse = pl.repeat(None, size, eager=True, dtype=pl.String)
+        few = [column[rows] for column in kept]
+        sparse = NO_TEXT.new_from_index(0, size)
         return sparse.scatter(rows, _objects(pl.DataFrame(few), raw))
     return _objects(frame, raw)
 
 
 def _objects(frame: pl.DataFrame, raw: Sequence[str]) -> pl.Series:
+    members = tuple(
+        (
+            name,
+            frame.schema[name] == pl.String,
+            name in raw,
+            not frame.get_column(name).null_count(),
+        )
+        for name in sorted(frame.columns)
+    )
+    return frame.select(_object(members)).to_series()
+
+
+@lru_cache(maxsize=256)  # the next block has the same members, mostly
+def _object(members: Sequence[tuple[str, bool, bool, bool]]) -> pl.Expr:
+    """Give the JSON object of members: name, is text, may be JSON already, never null."""
     quote = pl.lit('"')
     parts: list[pl.Expr] = []
-    always = False
-    for name in sorted(frame.columns):
+    for name, is_text, raw, full in members:
         value = pl.col(name).cast(pl.String)
         text = [quote, escaped(value), quote]
-        if name in raw:
+        if raw:
             # Where the value is a text, its quotes are gone.
             whole = pl.when(value.str.contains(_JSON)).then(value)
             text = [whole.otherwise(pl.concat_str(text))]
-        elif frame.schema[name] != pl.String:
+        elif not is_text:
             text = [value]
         member = [pl.lit(f",{json_text(name)}:"), *text]
-        full = not frame.get_column(name).null_count()
         # What is always there needs no text of its own that may be left out.
         parts += member if full else [pl.concat_str(member)]
-        always |= full
     joined = pl.concat_str(parts, ignore_nulls=True)
     shown = pl.concat_str(pl.lit("{"), joined.str.slice(1), pl.lit("}"))
-    some = shown if always else pl.when(joined != "").then(shown)
-    return frame.select(some).to_series()
+    always = any(full for *_, full in members)
+    return shown if always else pl.when(joined != "").then(shown)
 
 
 def json_text(value: str) -> str:

@@ -3,15 +3,12 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import polars as pl
 
 from faultlayer import (
-    assets,
-    formats,
     frame,
     interleave,
     layers,
@@ -21,13 +18,13 @@ from faultlayer import (
     schema,
     sent_to,
     signatures,
-    wrappers,
 )
 from faultlayer.assemble import Assembly
 from faultlayer.blocks import open_source
 from faultlayer.detect import Definitions, Detection, sniff
 from faultlayer.find import Source
 from faultlayer.lines import SCHEMA
+from faultlayer.loaded import load_definitions
 from faultlayer.reading import Reading
 from faultlayer.timeline import Timeline
 from faultlayer.whole import Whole
@@ -106,18 +103,6 @@ class Sink(Protocol):
     def add(self, rows: pl.DataFrame) -> None:
         """Take rows, in the order of the source."""
         ...
-
-
-def load_definitions(
-    parsers: Traversable | None = None, *, prove: bool = False
-) -> Definitions:
-    """Load formats, wrappers and signatures; raises `DefinitionError` with all problems."""
-    root = parsers or assets.builtin("parsers")
-    return Definitions(
-        formats=tuple(formats.load(root)),
-        wrappers=tuple(wrappers.load(root)),
-        signatures=signatures.load(root, prove=prove),
-    )
 
 
 def parse_source(
@@ -332,7 +317,7 @@ class Run:
         if not self._at:
             return rows
         number = rows.get_column("line") - 1
-        return rows.with_columns(pl.concat(self._at).gather(number).alias("line"))
+        return rows.with_columns(pl.concat(self._at)[number].alias("line"))
 
 
 _LISTS: Final = frozenset({"kinds", "id_parts"})

@@ -183,12 +183,12 @@ def _with_extracts(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
             continue
         text = fields.get_column(extract.source)
         free = _open(extract.names, fields)
-        match = extract.plan.match(text if free is None else text.gather(free))
+        match = extract.plan.match(text if free is None else text[free])
         rows = match.rows
         if not len(match.fields):
             continue
         if free is not None:
-            rows = free if rows is None else free.gather(rows)
+            rows = free if rows is None else free[rows]
         found = match.fields
         for name in found.columns:
             column = found.get_column(name)
@@ -290,7 +290,22 @@ def _part(source: str, fields: pl.DataFrame, *, several: bool) -> pl.Expr:
     return pl.col(source)
 
 
+#: By format the fields of its last block, and the expressions of their columns.
+_KNOWN: Final[dict[int, tuple[Format, pl.Schema, dict[str, pl.Expr]]]] = {}
+
+
 def _columns(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
+    # A span is worked out on the fields themselves; all else is the same for each block.
+    if any(field.kind == "span" for field in format_.fields.values()):
+        return fields.select(**_column_exprs(format_, fields))
+    known = _KNOWN.get(id(format_))
+    if known is None or known[0] is not format_ or known[1] != fields.schema:
+        known = (format_, fields.schema, _column_exprs(format_, fields))
+        _KNOWN[id(format_)] = known
+    return fields.select(**known[2])
+
+
+def _column_exprs(format_: Format, fields: pl.DataFrame) -> dict[str, pl.Expr]:
     exprs: dict[str, pl.Expr] = {}
     for column in TYPES:
         field = format_.fields.get(column)
@@ -315,7 +330,7 @@ def _columns(format_: Format, fields: pl.DataFrame) -> pl.DataFrame:
     level = _value(format_.fields.get("level", Field(("level",))), fields)
     if level is not None:
         exprs["severity"] = normalise.severity(level)
-    return fields.select(**exprs)
+    return exprs
 
 
 def _attrs(format_: Format, fields: pl.DataFrame) -> list[pl.Series]:

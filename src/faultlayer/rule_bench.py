@@ -110,8 +110,11 @@ class _Stages(Classifier):
             return
         if runs == 2:  # noqa: PLR2004
             self._con.execute(f"PREPARE {_PLAN}{name} AS {statement}")
+        # Of another type than the statement has, they would have it planned anew.
         given = ", ".join(
-            f"{key} := {one if isinstance(one, int) else database.literal(one)}"
+            f"{key} := {one}::BIGINT"
+            if isinstance(one, int)
+            else f"{key} := {database.literal(one)}"
             for key, one in values.items()
         )
         self._con.execute(f"EXECUTE {_PLAN}{name}" + (f"({given})" if given else ""))

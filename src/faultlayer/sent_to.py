@@ -44,6 +44,6 @@ def named(events: pl.DataFrame, engines: str | None) -> pl.DataFrame:
     rows = events.select(mine.fill_null(value=False)).to_series().arg_true()
     if not len(rows):
         return events
-    found = events.get_column("attrs").gather(rows).str.extract(engines, 1)
+    found = events.get_column("attrs")[rows].str.extract(engines, 1)
     engine = events.get_column("engine").clone().scatter(rows, found)
     return events.with_columns(engine.alias("engine"))

@@ -42,11 +42,11 @@ def take(
     hits: list[Hit] = []
     size = len(text)
     left = rows
-    few = _few(text if left is None else text.gather(left))
+    few = _few(text if left is None else text[left])
     sight = None if few is None else Sight(few)
     for number, (format_, pattern) in enumerate(_each(order)):
         if number == _SOON and sight is None:
-            sight = Sight((text if left is None else text.gather(left)).to_list())
+            sight = Sight((text if left is None else text[left]).to_list())
         if sight is not None and not sight.may_hold(pattern.hint):
             continue
         plans = pattern.plans
@@ -56,7 +56,7 @@ def take(
         for plan in plans:
             if left is not None and not len(left):
                 return hits, left
-            part = text if left is None else text.gather(left)
+            part = text if left is None else text[left]
             match = plan.match(part)
             fields = match.fields
             if not len(fields):
@@ -68,10 +68,10 @@ def take(
                 left = _none()
                 continue
             at = match.rows.cast(pl.UInt32)
-            taken = at if left is None else left.gather(at)
+            taken = at if left is None else left[at]
             hits.append(Hit(format_, pattern, taken, fields))
             left = _without(size if left is None else len(left), at, left)
-            few = _few(text.gather(left))
+            few = _few(text[left])
     return hits, all_rows(size) if left is None else left
 
 

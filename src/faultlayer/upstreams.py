@@ -6,6 +6,8 @@ from typing import Final
 
 import polars as pl
 
+from faultlayer.normalise import NO_TEXT
+
 # Lengths and statuses that do not tell of an answer: nothing, gone, failed, too late.
 _PROXYS: Final = ("0", "499", "502", "504")
 
@@ -36,26 +38,25 @@ def read(lists: Mapping[str, pl.Series], scale: float = 1000) -> pl.DataFrame:
     known = True if reached else None
     columns: dict[str, pl.Series] = {
         **{part: times.get_column(part) for part in present},
-        "hops": pl.repeat(1, size, eager=True, dtype=pl.Int32),
+        "hops": pl.Series([1], dtype=pl.Int32).new_from_index(0, size),
         # With a response time alone: a number there also stands for a refusal.
-        "forwarded": pl.repeat(known, size, eager=True, dtype=pl.Boolean),
+        "forwarded": pl.Series([known], dtype=pl.Boolean).new_from_index(0, size),
     }
     raw: list[pl.Series] = []
     if len(odd):
-        few = logged.select(pl.all().gather(odd))
+        few = logged[odd]
         mended = _asked(few, _odd(tuple(few.columns), tuple(reached)))
-        several = few.select(_SEVERAL).to_series()
-        if several.any():
-            joined = few.filter(several)
+        several = few.select(_SEVERAL).to_series().arg_true()
+        if len(several):
+            joined, rows = few[several], odd[several]
             for name, values in _of_lists(joined, tuple(reached), scale).items():
                 column = mended.get(name)
                 if column is None:
-                    column = times.get_column(name).gather(odd)
-                mended[name] = column.scatter(several.arg_true(), values)
-            rows = odd.filter(several)
+                    column = times.get_column(name)[odd]
+                mended[name] = column.scatter(several, values)
             keys = {"connect": "uct", "header": "uht", "response": "urt"}
             raw = [
-                pl.repeat(None, size, eager=True, dtype=pl.String)
+                NO_TEXT.new_from_index(0, size)
                 .scatter(rows, joined.get_column(part))
                 .alias(keys[part])
                 for part in present

@@ -49,6 +49,40 @@ _UNSORTED: Final = frozenset(
         "text",
     }
 )
+# Mostly one value, or few: their pages are tiny, and a compressor for each costs more
+# than it saves.
+_REPEATED: Final = frozenset(
+    {
+        "source_id",
+        "lines",
+        "ts_precision_us",
+        "borrowed",
+        "ts_outer",
+        "host",
+        "origin",
+        "output",
+        "layer",
+        "component",
+        "kind",
+        "kinds",
+        "severity",
+        "raw_request_id",
+        "id_parts",
+        "engine",
+        "plugin",
+        "pool",
+        "project_id",
+        "tenant_id",
+        "model",
+        "status",
+        "upstream_connect_ms",
+        "upstream_hops",
+        "forwarded",
+        "upstream_addr",
+        "reason",
+    }
+)
+_LEVEL: Final = 1  # of zstd
 _POLARS: Final[Mapping[pa.DataType, pl.DataType | type[pl.DataType]]] = {
     pa.string(): pl.String,
     pa.int32(): pl.Int32,
@@ -77,8 +111,8 @@ class Writer:
         self._writer = pq.ParquetWriter(
             path,
             self._arrow(empty).schema,
-            compression="zstd",
-            compression_level=1,
+            compression={n: "none" if n in _REPEATED else "zstd" for n in names},
+            compression_level={n: _LEVEL for n in names if n not in _REPEATED},
             # The stubs know a flag only; a list of columns is as good.
             use_dictionary=[n for n in names if n not in _ENCODINGS],  # type: ignore[arg-type]
             column_encoding={n: _ENCODINGS[n] for n in names if n in _ENCODINGS},
