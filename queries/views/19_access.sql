@@ -23,6 +23,7 @@ SELECT
     events.client,
     events.component,
     events.upstream_addr,
+    events.bytes_sent,
     events.message,
     events.attrs,
     -- Which proxy of a log, and on which side of it: a mesh logs both in one file.

@@ -13,6 +13,10 @@ SELECT
     access.duration_ms,
     access.client,
     access.message,
+    access.upstream_header_ms,
+    access.upstream_addr,
+    access.bytes_sent,
+    access.attrs,
     access.place
 FROM access
 SEMI JOIN repeated ON hash(access.request_id) = repeated.id_hash

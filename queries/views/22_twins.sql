@@ -43,6 +43,60 @@ by_id AS (
     GROUP BY twin.event_id
 ),
 
+-- ... or in one log, when what ships it sends a line again. Retries of one client follow
+-- one another: what took longer than its stamp is coarse is no retry if all is equal, nor
+-- what stands behind later ones.
+equals AS (
+    SELECT
+        repeats.event_id,
+        repeats.source_id,
+        repeats.ts_end,
+        repeats.ts_precision_us,
+        logs.log_set,
+        repeats.duration_ms * 1000 > repeats.ts_precision_us AS longer,
+        min(repeats.event_id) OVER (
+            PARTITION BY
+                logs.log_set, repeats.request_id, repeats.ts_end, repeats.status,
+                repeats.duration_ms, repeats.client, repeats.message, repeats.place,
+                repeats.upstream_header_ms, repeats.upstream_addr,
+                repeats.bytes_sent, repeats.attrs
+        ) AS first_event_id
+    FROM repeats
+    INNER JOIN logs ON repeats.source_id = logs.source_id
+),
+
+tried AS (
+    SELECT equals.*
+    FROM equals
+    WHERE equals.event_id <> equals.first_event_id
+    QUALIFY
+        row_number() OVER (PARTITION BY equals.log_set ORDER BY equals.event_id) <= 100
+),
+
+shipped AS (
+    SELECT equals.log_set
+    FROM equals
+    WHERE equals.event_id <> equals.first_event_id AND equals.longer
+    UNION
+    SELECT tried.log_set
+    FROM tried
+    INNER JOIN access
+        ON
+            tried.source_id = access.source_id
+            AND access.event_id BETWEEN tried.first_event_id AND tried.event_id
+            AND access.ts_end > tried.ts_end + micros(tried.ts_precision_us)
+),
+
+again AS (
+    SELECT
+        equals.event_id,
+        equals.first_event_id
+    FROM equals
+    WHERE
+        equals.event_id <> equals.first_event_id
+        AND equals.log_set IN (SELECT shipped.log_set FROM shipped)
+),
+
 -- ... or, when one of the logs has no id, by everything else.
 by_shape AS (
     SELECT
@@ -128,6 +182,7 @@ nested AS (
             inside.place = behind.place
             AND inside.outer_place = behind.outer_place
     ANTI JOIN by_id ON inside.event_id = by_id.event_id
+    ANTI JOIN again ON inside.event_id = again.event_id
     GROUP BY inside.event_id
 )
 
@@ -136,6 +191,16 @@ SELECT
     by_id.first_event_id,
     FALSE AS nested
 FROM by_id
+ANTI JOIN again ON by_id.event_id = again.event_id
+UNION ALL
+SELECT
+    again.event_id,
+    coalesce(by_id.first_event_id, nested.first_event_id, again.first_event_id)
+        AS first_event_id,
+    nested.event_id IS NOT NULL AS nested
+FROM again
+LEFT JOIN by_id ON again.first_event_id = by_id.event_id
+LEFT JOIN nested ON again.first_event_id = nested.event_id
 UNION ALL
 SELECT
     by_shape.event_id,

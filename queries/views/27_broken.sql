@@ -44,7 +44,8 @@ sent AS (
 tries AS (
     SELECT
         marked.event_id,
-        count(*) AS tries
+        -- What ships a log may send a line again.
+        count(DISTINCT sent.ts) AS tries
     FROM marked
     INNER JOIN sent
         ON

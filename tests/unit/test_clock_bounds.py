@@ -58,3 +58,17 @@ def test_a_failure_without_a_duration_says_nothing_of_the_answer() -> None:
     """The edge may have given up long before; one with a duration says no starts of others."""
     assert bounds((502, None)) == ([], [1.498, 3.198])
     assert bounds((200, None), (200, 2.0)) == ([4.503, 6.203], [1.498, 3.198])
+
+
+def test_an_exchange_that_was_shipped_twice_bounds_as_once() -> None:
+    """Equal records of one id are one; with another duration they are two attempts."""
+    with duckdb.connect() as con:
+        con.execute(_TABLES)
+        for name, tries in (("r-0", (2.0, 2.0)), ("r-1", (2.0, 1.5))):
+            for took in tries:
+                exchange(con, name, 200, took)
+        asked = Bounds(con)
+        asked.start("edge", "access", 4, 2)
+        upper, _ = asked.of("gateway", "inner")
+        assert set(upper.value / _SECOND) == {4.503, 6.203}
+        assert con.execute("SELECT count(*) FROM spans").fetchone() == (1,)

@@ -54,7 +54,8 @@ WHERE
     AND hash(request_id) % CAST($thin AS UBIGINT) = 0
 GROUP BY id_hash
 HAVING
-    count(*) = count(DISTINCT source_id)
+    (count(*) = count(DISTINCT source_id)  -- or a line was shipped again
+        OR (min(ts_raw), min(duration_ms)) = (max(ts_raw), max(duration_ms)))
     AND coalesce(max(epoch_us(ts_raw) - CAST(duration_ms * 1000 AS BIGINT)), 0)
     <= min(epoch_us(ts_raw) + ts_precision_us)
 """
