@@ -33,6 +33,20 @@ numbered AS (
         AND (marks.attrs ->> '$.call_id') IS NOT NULL
 ),
 
+called AS MATERIALIZED (
+    SELECT
+        numbered.event_id,
+        events.request_id
+    FROM numbered
+    INNER JOIN events ON numbered.call_id = (events.attrs ->> '$.call_id')
+    WHERE
+        events.request_id IS NOT NULL
+        AND events.kind <> 'access'
+        -- As ranges too, since those skip row groups of access records.
+        AND (events.kind < 'access' OR events.kind > 'access')
+        AND (SELECT count(*) FROM numbered) > 0
+),
+
 -- What is a request's without bearing its id.
 named AS (
     SELECT
@@ -49,16 +63,10 @@ named AS (
     UNION
     -- A record with the call's number only, where another ties it to the request.
     SELECT
-        numbered.event_id,
-        events.request_id
-    FROM events
-    INNER JOIN numbered ON (events.attrs ->> '$.call_id') = numbered.call_id
-    SEMI JOIN requests ON events.request_id = requests.request_id
-    WHERE
-        events.kind <> 'access'
-        -- As ranges too, since those skip row groups of access records.
-        AND (events.kind < 'access' OR events.kind > 'access')
-        AND (SELECT count(*) FROM numbered) > 0
+        called.event_id,
+        called.request_id
+    FROM called
+    SEMI JOIN requests ON called.request_id = requests.request_id
     UNION
     -- A gateway that names requests anew, by the exchange that both saw.
     SELECT
@@ -107,6 +115,15 @@ shared AS (
         INNER JOIN named ON events.event_id = named.event_id
         WHERE events.request_id IS NOT NULL
     ) AS ids
+),
+
+single AS (
+    SELECT
+        requests.request_id,
+        requests.attempt_id
+    FROM requests
+    ANTI JOIN shared ON requests.request_id = shared.request_id
+    WHERE requests.siblings = 1
 ),
 
 -- All exchanges of these ids compete for the record, the good ones too.
@@ -252,20 +269,14 @@ QUALIFY
     AND placed.failed
 UNION ALL
 SELECT
-    requests.attempt_id,
+    single.attempt_id,
     events.event_id,
     events.layer = 'harness' AND events.kind = 'request_forwarded' AS sends
 FROM events
-INNER JOIN requests ON events.request_id = requests.request_id
+INNER JOIN single ON events.request_id = single.request_id
 WHERE
     events.kind <> 'access'
     AND (events.kind < 'access' OR events.kind > 'access')
-    AND requests.siblings = 1
-    AND NOT EXISTS (
-        SELECT 1
-        FROM shared
-        WHERE shared.request_id = requests.request_id
-    )
 UNION ALL
 SELECT
     beside.attempt_id,

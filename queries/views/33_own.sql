@@ -26,7 +26,6 @@ SELECT
     events.plugin,
     events.pool,
     events.user_id,
-    events.message,
     events.attrs,
     FALSE AS in_access
 FROM claims
@@ -67,7 +66,6 @@ SELECT
     reasons.plugin,
     reasons.pool,
     reasons.user_id,
-    reasons.message,
     reasons.attrs,
     TRUE AS in_access
 FROM reasons

@@ -12,7 +12,6 @@ met AS (
         own.attempt_id,
         own.event_id,
         unnest(own.kinds) AS kind,
-        own.message,
         try_cast((own.attrs ->> '$.tokens') AS DOUBLE) AS tokens
     FROM own
     WHERE (SELECT count(*) FROM changes) > 0
@@ -50,9 +49,22 @@ found AS (
             -- What would have been too long before is another matter.
             WHEN 'context'
                 THEN coalesce(met.tokens <= changes.number_before, TRUE)
-            WHEN 'upstream' THEN contains(met.message, changes.after)
+            WHEN 'upstream' THEN FALSE
             ELSE TRUE
         END
+    UNION ALL
+    SELECT
+        met.attempt_id,
+        changes.event_id,
+        changes.setting,
+        CAST(NULL AS BIGINT) AS in_flight
+    FROM met
+    INNER JOIN kinds_of ON met.kind = kinds_of.kind
+    INNER JOIN changes ON kinds_of.about = changes.about
+    INNER JOIN events ON met.event_id = events.event_id
+    WHERE
+        changes.about = 'upstream'
+        AND contains(events.message, changes.after)
     UNION ALL
     SELECT
         refusals.attempt_id,

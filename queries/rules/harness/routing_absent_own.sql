@@ -10,11 +10,12 @@ WITH lost AS (
         own.event_id,
         own.ts
     FROM own
+    INNER JOIN events ON own.event_id = events.event_id
     WHERE
         own.kind = 'no_route'
         -- A channel is set up by hand; an engine comes and goes, a deployment rests.
-        AND regexp_matches(own.message, '(?i)channel|渠道')
-        AND NOT regexp_matches(own.message, '(?i)try again|cooldown|temporarily')
+        AND regexp_matches(events.message, '(?i)channel|渠道')
+        AND NOT regexp_matches(events.message, '(?i)try again|cooldown|temporarily')
 )
 
 SELECT

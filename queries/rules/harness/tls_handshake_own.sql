@@ -13,7 +13,7 @@ SELECT
             bool_or(
                 own.in_access
                 OR regexp_matches(
-                    own.message,
+                    events.message,
                     '(?i)handshake|upstream|backend|engine|proxy|channel|verify failed'
                 )
             )
@@ -27,5 +27,6 @@ SELECT
     'own record: TLS handshake failed' AS because
 FROM failures
 INNER JOIN own ON failures.attempt_id = own.attempt_id
+INNER JOIN events ON own.event_id = events.event_id
 WHERE own.layer = 'harness' AND list_contains(own.kinds, 'tls_handshake')
 GROUP BY failures.attempt_id

@@ -9,8 +9,9 @@ WITH
 nameless AS (
     SELECT DISTINCT
         own.attempt_id,
-        own.message
+        events.message
     FROM own
+    INNER JOIN events ON own.event_id = events.event_id
     WHERE list_contains(own.kinds, 'dns_failure')
     UNION
     SELECT DISTINCT

@@ -1,17 +1,15 @@
 """The bounds that shared ids put on a clock, found by joins on ids only."""
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from faultlayer.clocks import turns
 from faultlayer.clocks.agreement import Bounds as OneSided
 from faultlayer.clocks.agreement import Floats
-from faultlayer.clocks.clock import Clock, Segment
+from faultlayer.clocks.clock import Clock
 
 #: Room for records that are written a moment after what they describe, us.
 SLACK_US = 2_000
@@ -91,7 +89,7 @@ _ARRIVALS = """(
 _INNER = f"""
 WITH mine AS (
     SELECT
-        hash(told.request_id) AS id_hash,
+        told.id_hash,
         told.kind,
         epoch_us(told.ts_raw) AS ts,
         told.ts_precision_us AS precision,
@@ -101,7 +99,6 @@ WITH mine AS (
     INNER JOIN timing ON told.kind = timing.kind
     WHERE
         told.clock_id = $clock
-        AND told.request_id IS NOT NULL
         AND NOT told.borrowed
         AND timing.timing IN ('before_end', 'after_start')
 ),
@@ -162,7 +159,7 @@ SELECT
     - spans.hi - $slack AS lower,
     TRUE AS fits
 FROM told
-INNER JOIN spans ON hash(told.request_id) = spans.id_hash
+INNER JOIN spans ON told.id_hash = spans.id_hash
 WHERE
     told.clock_id = $clock
     AND told.kind = 'access'
@@ -175,7 +172,7 @@ _REFINE = """
 CREATE OR REPLACE TEMP TABLE spans AS
 WITH added AS (
     SELECT
-        hash(told.request_id) AS id_hash,
+        told.id_hash,
         min(epoch_us(told.ts_raw)) FILTER (
             WHERE told.kind IN (
                 'request_accepted', 'request_received', 'request_added', 'access'
@@ -193,9 +190,8 @@ WITH added AS (
     FROM told
     WHERE
         told.clock_id = $clock
-        AND told.request_id IS NOT NULL
         AND NOT told.borrowed
-        AND hash(told.request_id) % CAST($thin AS UBIGINT) = 0
+        AND told.id_hash % CAST($thin AS UBIGINT) = 0
     GROUP BY 1
 ),
 
@@ -245,7 +241,7 @@ FULL JOIN moved ON spans.id_hash = moved.id_hash
 _TOLD = """
 SELECT
     clock_id,
-    request_id,
+    hash(request_id) AS id_hash,
     kind,
     ts_raw,
     ts_precision_us,
@@ -258,17 +254,22 @@ WHERE
     AND (kind = 'access' OR kind IN (SELECT kind FROM timing))
 """
 
+_HASHES = """(
+    SELECT clock_id, hash(request_id) AS id_hash
+    FROM parsed
+    WHERE request_id IS NOT NULL
+)"""
+
 # The ids of each clock, looked for once: the spans grow with every clock that is tied.
 _IDS = """
 CREATE OR REPLACE TEMP TABLE clock_ids AS
 SELECT DISTINCT
     clock_id,
-    hash(request_id) AS id_hash
+    id_hash
 FROM {rows}
 WHERE
     clock_id <> $clock
-    AND request_id IS NOT NULL
-    AND hash(request_id) % CAST($thin AS UBIGINT) = 0
+    AND id_hash % CAST($thin AS UBIGINT) = 0
 """
 
 _FINEST = """
@@ -296,6 +297,8 @@ class Bounds:
         self._con = con
         self._thin = 1
         self._coarse = False
+        self._spans = -1
+        self._shared: dict[str, int] = {}
 
     def start(self, clock: str, role: Role, requests: int, clocks: int) -> None:
         """Take the spans from the reference clock, which knows so many requests.
@@ -303,7 +306,7 @@ class Bounds:
         `clocks` is how many there are in all.
         """
         self._thin = max(1, requests // ENOUGH)
-        rows, ids = _TOLD, "parsed"
+        rows, ids = _TOLD, _HASHES
         if clocks > MANY:
             rows, ids = "FROM told_rows", "told_rows"
             self._con.execute(
@@ -320,21 +323,24 @@ class Bounds:
 
     def refine(self, clock: Clock) -> None:
         """Add what a tied clock knows of requests."""
-        self._con.register("pieces", _pieces(clock.segments))
-        self._con.execute(
-            _REFINE,
-            {
-                "clock": clock.clock_id,
-                "thin": self._thin,
-                "slack": SLACK_US,
-                "coarse": self._coarse,
-            },
-        )
+        self._con.register("pieces", turns.pieces(clock.segments))
+        known = {
+            "clock": clock.clock_id,
+            "thin": self._thin,
+            "slack": SLACK_US,
+            "coarse": self._coarse,
+        }
+        self._con.execute(_REFINE, known)
         self._con.unregister("pieces")
 
     def shared(self) -> dict[str, int]:
         """Count the requests of the spans that each clock knows."""
-        return dict(self._con.execute(_SHARED).fetchall())
+        found = self._con.execute("SELECT count(*) FROM spans").fetchall()
+        # They lose no id: as many as before are the same ones.
+        if found[0][0] != self._spans:
+            self._spans = found[0][0]
+            self._shared = dict(self._con.execute(_SHARED).fetchall())
+        return self._shared
 
     def of(self, clock: str, role: Role) -> tuple[OneSided, OneSided]:
         """Give the upper and lower bounds of a clock's offset, in microseconds."""
@@ -359,42 +365,10 @@ def _present(near: Floats, column: NDArray[Any]) -> OneSided:
     value = np.ma.getdata(column)[kept].astype(np.float64)
     order = np.argsort(at)
     # By value only where times are equal, which costs a tenth of sorting by both.
-    same = np.flatnonzero(np.diff(at[order]) == 0)
-    tied = np.union1d(same, same + 1)
+    tied = np.zeros(len(at), dtype=bool)
+    same = np.diff(at[order]) == 0
+    tied[:-1] |= same
+    tied[1:] |= same
     some = order[tied]
     order[tied] = some[np.lexsort((value[some], at[some]))]
     return OneSided(at[order], value[order])
-
-
-def _pieces(segments: Sequence[Segment]) -> pa.Table:
-    """Give by which readings of a clock which line holds.
-
-    None holds for those that it shows twice, since it was set back in between.
-    """
-    rows = []
-    for number, one in enumerate(segments):
-        start = -np.inf if one.start is None else one.start
-        anchor = one.anchor or 0.0
-        rows.append(
-            {
-                "reads_from": start + one.offset + one.slope * (start - anchor)
-                if number
-                else -np.inf,
-                "anchor": anchor,
-                "offset_us": float(one.offset),
-                "slope": one.slope,
-                "above": float(one.high - one.offset),
-                "below": float(one.offset - one.low),
-            }
-        )
-    twice = [(one.begins, one.ends) for one in turns.backward(tuple(segments))]
-    # Of smaller steps back the later line gets what comes twice.
-    starts = np.maximum.accumulate([row["reads_from"] for row in rows]).tolist()
-    cuts = sorted({*starts, *(edge for pair in twice for edge in pair)})
-    pieces = []
-    for start, end in zip(cuts, [*cuts[1:], np.inf], strict=True):
-        row = rows[int(np.searchsorted(starts, start, side="right")) - 1]
-        known = not any(low <= start < high for low, high in twice)
-        offset = row["offset_us"] if known else None
-        pieces.append(row | {"offset_us": offset, "reads_from": start, "reads_to": end})
-    return pa.Table.from_pylist(pieces)

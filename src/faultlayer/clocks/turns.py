@@ -5,13 +5,14 @@ about the step, the clock was set; if several do, or none, the requests that the
 belong to decide.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from faultlayer.clocks.agreement import Floats, Line
@@ -238,3 +239,37 @@ def _contradicted(lines: Lines, step: Back) -> NDArray[np.int64]:
 
 def _line(segment: Segment) -> Line:
     return Line(segment.anchor or 0.0, segment.offset, segment.slope)
+
+
+def pieces(segments: Sequence[Segment]) -> pa.Table:
+    """Give by which readings of a clock which line holds.
+
+    None holds for those that it shows twice, since it was set back in between.
+    """
+    rows = []
+    for number, one in enumerate(segments):
+        start = -np.inf if one.start is None else one.start
+        anchor = one.anchor or 0.0
+        rows.append(
+            {
+                "reads_from": start + one.offset + one.slope * (start - anchor)
+                if number
+                else -np.inf,
+                "anchor": anchor,
+                "offset_us": float(one.offset),
+                "slope": one.slope,
+                "above": float(one.high - one.offset),
+                "below": float(one.offset - one.low),
+            }
+        )
+    twice = [(one.begins, one.ends) for one in backward(tuple(segments))]
+    # Of smaller steps back the later line gets what comes twice.
+    starts = np.maximum.accumulate([row["reads_from"] for row in rows]).tolist()
+    cuts = sorted({*starts, *(edge for pair in twice for edge in pair)})
+    found = []
+    for start, end in zip(cuts, [*cuts[1:], np.inf], strict=True):
+        row = rows[int(np.searchsorted(starts, start, side="right")) - 1]
+        known = not any(low <= start < high for low, high in twice)
+        offset = row["offset_us"] if known else None
+        found.append(row | {"offset_us": offset, "reads_from": start, "reads_to": end})
+    return pa.Table.from_pylist(found)
