@@ -247,6 +247,7 @@ first_losses AS (
 -- Dead, started again, dead again before long.
 deaths AS (
     SELECT
+        episodes.event_id,
         episodes.engine,
         episodes.ts,
         lead(episodes.ts) OVER (
@@ -267,8 +268,9 @@ loops AS (
             deaths.engine = loads.engine
             AND loads.kind IN ('engine_start', 'engine_loading')
             AND loads.clock_status <> 'untied'
-            AND deaths.ts < loads.ts
             AND loads.ts < deaths.next_ts
+            -- A death that only the next load shows is stamped by that load.
+            AND (deaths.ts < loads.ts OR deaths.event_id = loads.event_id)
     WHERE
         deaths.next_ts <= deaths.ts + INTERVAL 10 MINUTE
         -- What then was at work for a while died another death.

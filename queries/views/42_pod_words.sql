@@ -1,12 +1,16 @@
--- title: What the host says of a pod or container, with the engine that is called so
+-- title: What the host says of a pod, container or service, with the engine that is called so
 -- store: table
 WITH words AS (
     SELECT
         marks.event_id,
+        marks.kind,
         lower(
             nullif(
                 regexp_extract(
-                    coalesce(marks.attrs ->> '$.pod', marks.attrs ->> '$.object'),
+                    coalesce(
+                        marks.attrs ->> '$.pod', marks.attrs ->> '$.object',
+                        regexp_replace(marks.attrs ->> '$.unit', '\.service$', '')
+                    ),
                     '([^/]+)$', 1
                 ), ''
             )
@@ -17,7 +21,7 @@ WITH words AS (
     FROM marks
     WHERE
         marks.layer = 'host'
-        AND marks.kind IN ('probe_kill', 'health_check_failed')
+        AND marks.kind IN ('probe_kill', 'health_check_failed', 'engine_exited')
 ),
 
 -- Words with dashes in them: vllm-0 is not vllm-01.
@@ -43,6 +47,23 @@ called AS (
     FROM words
     INNER JOIN names ON names.name IN (words.pod, words.container)
     GROUP BY words.event_id, names.engine
+    UNION ALL
+    -- A service is called after its program: that is enough where there is one engine.
+    SELECT
+        words.event_id,
+        min(names.engine) AS engine,
+        0 AS likeness
+    FROM words
+    CROSS JOIN names
+    WHERE
+        words.kind = 'engine_exited'
+        AND regexp_matches(
+            words.pod,
+            '(^|[^a-z])'
+            || '(vllm|sglang|text-generation|tgi|triton|llama|ollama|lmdeploy|trtllm)'
+        )
+    GROUP BY words.event_id
+    HAVING count(DISTINCT names.engine) = 1
 )
 
 SELECT

@@ -15,6 +15,20 @@ WITH words AS (
         CASE
             WHEN marks.kind = 'probe_kill'
                 THEN list_append(marks.kinds, 'watchdog_kill')
+            -- Tokens of another model's tokenizer point past the end of a table.
+            WHEN
+                list_contains(marks.kinds, 'device_assert')
+                AND EXISTS (
+                    SELECT 1
+                    FROM marks AS warnings
+                    WHERE
+                        warnings.kind = 'tokenizer_mismatch'
+                        AND warnings.severity = 'warning'
+                        AND warnings.request_id IS NULL
+                        AND warnings.clock_id = marks.clock_id
+                        AND warnings.ts <= marks.ts
+                )
+                THEN list_append(marks.kinds, 'tokenizer_mismatch')
             ELSE marks.kinds
         END AS kinds,
         -- How long it had been so when the record was written.
@@ -41,12 +55,16 @@ WITH words AS (
                 )
             )
             OR (
-                marks.layer = 'harness'
+                (
+                    marks.layer = 'harness'
+                    OR (marks.layer = 'host' AND marks.kind = 'engine_exited')
+                )
                 AND marks.kind IN (
                     'engine_exited', 'engine_start_failed', 'operator_stop',
                     'watchdog_kill'
                 )
                 AND coalesce((marks.attrs ->> '$.exit_code'), '') <> '0'
+                AND coalesce((marks.attrs ->> '$.exit_status'), '') <> '0/SUCCESS'
             )
         )
 ),

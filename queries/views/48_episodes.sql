@@ -80,6 +80,7 @@ restarts AS (
             FROM troubles
             WHERE
                 troubles.engine = again.engine
+                AND (troubles.clock_status <> 'untied') = again.tied
                 AND troubles.ts_latest BETWEEN again.alive_ts - INTERVAL 10 SECOND
                 AND again.ts
         )

@@ -34,16 +34,23 @@ def is_backward(logical: pl.DataFrame) -> bool:
 def of_lines(
     scores: Sequence[scoring.Score], text: pl.Series
 ) -> tuple[datetime, bool] | None:
-    """Give the first stamp that has a year, or else the first, and whether it has one."""
-    first = None
+    """Give the first stamp that has a year, or else the first, and whether it has one.
+
+    What counts from a start tells no year.
+    """
+    first = counted = None
     for score in scores:
         found = _stamps(score.format, text)
-        dated = found.filter(~pl.col("yearless"))
+        since = stamps.since_start(pl.col("ts"), pl.col("zoned"))
+        whole = found.filter(~since)
+        dated = whole.filter(~pl.col("yearless"))
         if len(dated):
             return dated.item(0, "ts"), True
-        if len(found) and first is None:
-            first = found.item(0, "ts"), False
-    return first
+        if len(whole) and first is None:
+            first = whole.item(0, "ts"), False
+        if len(found) and counted is None:
+            counted = found.item(0, "ts"), False
+    return first or counted
 
 
 def _stamps(format_: Format, text: pl.Series) -> pl.DataFrame:

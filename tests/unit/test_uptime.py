@@ -56,3 +56,16 @@ def test_a_wrapper_knows_the_time_better_than_a_count(tmp_path: Path) -> None:
         "2026-11-23 17:02:09.500000",
         "2026-11-23 17:04:09.500000",
     ]
+
+
+def test_a_count_from_the_start_tells_no_year(tmp_path: Path) -> None:
+    """Syslog has no year, and what the kernel counts since the boot is no date."""
+    path = tmp_path / "syslog"
+    path.write_text(
+        "Jan 24 09:00:01 gpu5 kernel: [812311.113202] eth0: link becomes ready\n"
+        "Jan 24 09:01:40 gpu5 systemd[1]: Started Session 44 of user root.\n"
+    )
+    source = Source(1, path.name, None, path, "", path.name, "")
+    found = parse.sniff(source, parse.load_definitions())
+    assert (found.wrapper, found.dated) == ("syslog", False)
+    assert (found.first_ts.month, found.first_ts.day) == (1, 24)  # type: ignore[union-attr]
