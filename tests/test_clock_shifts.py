@@ -16,6 +16,7 @@ from faultlayer.clocks import wishes
 
 SKEWED = scenarios()["plugin_outage_skewed"]
 STAMP = re.compile(r"(?<=\[)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}(?=\])")
+ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 FORM = "%Y-%m-%d %H:%M:%S,%f"
 
 VERDICTS = """
@@ -28,6 +29,14 @@ SELECT offset_us, lo_us, hi_us, status, time_zone_us FROM clocks WHERE clock_id 
 
 
 Found = tuple[list[Any], list[Any]]
+
+
+def _other(found: re.Match[str]) -> str:
+    return found[0].translate(str.maketrans("0123456789", "9876543210"))
+
+
+def _longer(found: re.Match[str]) -> str:
+    return str(int(found[0]) + 1)
 
 
 def explained(folder: Path) -> Found:
@@ -85,6 +94,22 @@ def test_two_files_of_one_log_are_one_clock(
     incident.with_name("app.log.1").write_text("".join(lines[:cut]))
     incident.write_text("".join(lines[cut:]))
     assert explained(tmp_path) == before
+
+
+def test_two_stacks_in_one_archive_have_a_clock_each(
+    incident: Path, tmp_path: Path, before: Found
+) -> None:
+    """They have no request in common: each is tied to its own edge, and judged by it."""
+    assert incident.exists()
+    for file in sorted((tmp_path / "logs").rglob("*.*")):
+        text = ID.sub(_other, file.read_text())
+        other = tmp_path / "logs/second" / file.relative_to(tmp_path / "logs")
+        other.parent.mkdir(parents=True, exist_ok=True)
+        other.write_text(re.sub(r"(?<= rt=)\d+", _longer, text))
+    verdicts, clocks = explained(tmp_path)
+    assert sorted(row[1:] for row in verdicts) == sorted(2 * [r[1:] for r in before[0]])
+    assert [clock[3] for clock in clocks] == ["tied", "tied"]
+    assert all(clock[1] <= 3_000_000 <= clock[2] for clock in clocks)
 
 
 def test_what_a_user_says_of_clocks_holds(incident: Path, tmp_path: Path) -> None:

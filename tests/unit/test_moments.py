@@ -6,7 +6,6 @@ import duckdb
 import pytest
 
 from faultlayer.clocks import moments
-from faultlayer.clocks.clock import Clock, constant
 
 HOUR = 3600.0
 NOON = 1_795_608_000.0  # 2026-11-25 12:00:00 UTC
@@ -62,8 +61,7 @@ def tied(
     con: duckdb.DuckDBPyConnection, names: Sequence[str] = ("engine",)
 ) -> list[tuple[float, float, float]]:
     """Give offset, lower and upper bound in seconds of the clocks that were tied."""
-    reference = Clock("edge", "reference", "most requests", (constant(0, 0, 0),))
-    found = moments.match(con, {"edge": reference}, list(names))
+    found = moments.match(con, ["edge"], list(names))
     assert {clock.status for clock in found} <= {"weak"}
     return [
         (one.whole.offset / 1e6, one.whole.low / 1e6, one.whole.high / 1e6)
@@ -79,6 +77,20 @@ def test_a_death_lies_between_the_last_success_and_the_first_failure(
     words(con, (20, "engine_dead"))
     # Both stamps are of whole seconds: 2 s of room on either side.
     assert tied(con) == [(0.0, -4.0, 12.0)]
+
+
+def test_of_two_stacks_that_counts_by_which_the_clock_is_right(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """By the first edge it would be in another zone, and 10 s off."""
+    exchanges(con, (9, 1, 200), (20, 2, 502))
+    con.execute("UPDATE parsed SET clock_id = 'other', ts_raw = ts_raw + INTERVAL 2 HOUR")
+    exchanges(con, (29, 1, 200), (40, 2, 502))
+    words(con, (20 + 2 * HOUR, "engine_dead"))
+    (clock,) = moments.match(con, ["edge", "other"], ["engine"])
+    assert clock.whole.offset == 0
+    (alone,) = moments.match(con, ["edge"], ["engine"])
+    assert alone.whole.offset / 1e6 == 2 * HOUR - 16
 
 
 def test_an_outage_of_another_time_ties_nothing(

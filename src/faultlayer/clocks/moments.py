@@ -153,6 +153,8 @@ _MINE = """
     )
 """
 
+_ZONED = "SELECT bool_and(coalesce(zoned, FALSE)) FROM sources WHERE clock_id = ?"
+
 
 class _Word(NamedTuple):
     """What a record of an engine without an id says, and when by its clock."""
@@ -191,15 +193,17 @@ class _Outage:
 
 
 def match(
-    con: duckdb.DuckDBPyConnection, tied: dict[str, Clock], waiting: list[str]
+    con: duckdb.DuckDBPyConnection, edges: Sequence[str], waiting: list[str]
 ) -> list[Clock]:
-    """Tie engine logs without ids to the reference by their outages, weakly."""
-    edge = next((c.clock_id for c in tied.values() if c.status == "reference"), None)
-    if edge is None or not waiting:
+    """Tie engine logs without ids to the edges by their outages, weakly.
+
+    Of the edges of several stacks that one by which the engine's clock is least wrong.
+    """
+    if not edges or not waiting:
         return []
     mortal = con.execute(_MORTAL, {"clocks": waiting}).fetchall()
     found: list[Clock] = []
-    everyones: list[_Outage] | None = None
+    everyones: dict[str, list[_Outage]] = {}
     if mortal:
         con.execute(_SENT)
     for (name,) in mortal:
@@ -208,31 +212,28 @@ def match(
         deaths = list(_deaths(words))
         if not words or len(deaths) > _MOST:
             continue
-        outages = _outages(con, edge, name)
-        if not outages:
-            if everyones is None:
-                everyones = _outages(con, edge)
-            outages = everyones
-        if not outages:
-            break
-        zoned = con.execute(
-            "SELECT bool_and(coalesce(zoned, FALSE)) FROM sources WHERE clock_id = $clock",
-            {"clock": name},
-        ).fetchone()
-        intervals = [
-            (*_bounds(death, outage), number)
-            for number, death in enumerate(deaths)
-            for outage in outages
-            if outage.served_before is not None
-        ]
-        bounds = _agreed(
-            [one for one in intervals or _starting(words, outages) if one[0] <= one[1]],
-            counted=words[0].ts < _YEAR_US,
-            zoned=bool(zoned and zoned[0]),
-        )
-        if bounds is not None:
-            low, high, pairs = bounds
-            offset = constant(_plain(low, high), low, high, pairs)
+        zoned = con.execute(_ZONED, [name]).fetchone()
+        ranked = []
+        for edge in edges:
+            outages = _outages(con, edge, name)
+            if not outages and edge not in everyones:
+                everyones[edge] = _outages(con, edge)
+            outages = outages or everyones[edge]
+            pairs = [
+                (*_bounds(death, outage), number)
+                for number, death in enumerate(deaths)
+                for outage in outages
+                if outage.served_before is not None
+            ]
+            best = _agreed(
+                [one for one in pairs or _starting(words, outages) if one[0] <= one[1]],
+                counted=words[0].ts < _YEAR_US,
+                zoned=bool(zoned and zoned[0]),
+            )
+            ranked += [best] if best else []
+        if ranked:
+            _, (low, high, count) = max(ranked, key=lambda one: one[0])
+            offset = constant(_plain(low, high), low, high, count)
             found.append(Clock(name, "weak", "one outage seen by both", (offset,)))
     return found
 
@@ -352,12 +353,11 @@ def _starting(
 
 def _agreed(
     intervals: Sequence[tuple[int, int, int]], *, counted: bool, zoned: bool
-) -> tuple[int, int, int] | None:
-    """Give the bounds of the offset that most deaths agree on, and how many do.
+) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
+    """Give a rank, and bounds of the offset that most deaths agree on, and how many do.
 
     `intervals`: lower and upper bound, and the number of the death. None when no pair is
-    plausible: an offset is a time zone and a small remainder, unless the stamps are
-    `counted` from a start.
+    plausible: an offset is a zone and a small remainder, unless `counted` from a start.
     """
     best: tuple[tuple[int, int, int], tuple[int, int, int]] | None = None
     for start, _, _ in intervals:
@@ -373,7 +373,7 @@ def _agreed(
         rank = (count, -off, -abs(zone))
         if best is None or rank > best[0]:
             best = rank, (low, high, count)
-    return best[1] if best else None
+    return best
 
 
 def _bounds(death: _Death, outage: _Outage) -> tuple[int, int]:

@@ -20,6 +20,8 @@ FEW_PAIRS = 3
 GOOD_SUPPORT = 0.8
 POOR_SUPPORT = 0.6
 
+_BELIEVED = "shares no id with the reference, and is believed"
+
 #: Share of contradictions above which an offset that was told is disputed.
 DISPUTED = 0.2
 
@@ -72,12 +74,18 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
     for clock in exchanges.match(con, tied, waiting):
         tied[clock.clock_id] = clock
     waiting = [name for name in waiting if name not in tied]
-    for clock in moments.match(con, tied, waiting):
+    others, more, counted = _others(con, tied, clocks, reference, waiting)
+    turned, checks = turned + more, checks + counted
+    edges = ([reference] if reference else []) + others
+    waiting = [name for name in waiting if name not in tied]
+    for clock in moments.match(con, edges, waiting):
         tied[clock.clock_id] = clock
     waiting = [name for name in waiting if name not in tied]
-    for clock in siblings.borrow(con, tied, waiting):
-        tied[clock.clock_id] = clock
-        turned += turns.find(con, clock, by_id=False)
+    for through in (siblings.borrow, machines.share):
+        for clock in through(con, tied, waiting):
+            tied[clock.clock_id] = clock
+            turned += turns.find(con, clock, by_id=False)
+        waiting = [name for name in waiting if name not in tied]
     rest = [
         Clock(name, "untied", "no shared request ids")
         for name in waiting
@@ -165,6 +173,44 @@ def _reference(clocks: dict[str, _Known]) -> str | None:
     return max(sorted(useful, reverse=True), key=rank, default=None)
 
 
+def _others(
+    con: duckdb.DuckDBPyConnection,
+    tied: dict[str, Clock],
+    clocks: dict[str, _Known],
+    reference: str | None,
+    waiting: list[str],
+) -> tuple[list[str], list[turns.Turn], list[Check]]:
+    """Tie the clocks of further stacks, each to its own edge; give these edges.
+
+    Several stacks in one archive have no request in common. Their edges are believed; of
+    one that writes no zone it is not known, unless the reference writes none either.
+    """
+    turned: list[turns.Turn] = []
+    checks: list[Check] = []
+    edges = [
+        name for name in waiting if clocks[name].exchanges and clocks[name].records
+    ]
+    if reference is None or not edges or len(waiting) == 1:
+        return [], turned, checks
+    rows = con.execute(
+        "SELECT clock_id, bool_and(coalesce(zoned, FALSE)) FROM sources"
+        " WHERE events > 0 GROUP BY clock_id"
+    ).fetchall()
+    zoned = dict(rows)
+    rest = {name: clocks[name] for name in waiting}
+    found: list[str] = []
+    while edge := _reference({name: rest[name] for name in edges if name in rest}):
+        group = {edge: Clock(edge, "weak", _BELIEVED, (constant(0, 0, 0),))}
+        if zoned[edge] or not zoned[reference]:
+            more, counted = _spread(con, group, rest, edge)
+            if len(group) > 1:
+                found.append(edge)
+                tied |= group
+                turned, checks = turned + more, checks + counted
+        rest = {name: one for name, one in rest.items() if name not in group}
+    return found, turned, checks
+
+
 def _spread(
     con: duckdb.DuckDBPyConnection,
     tied: dict[str, Clock],
@@ -188,7 +234,7 @@ def _spread(
         shared = {
             name: count
             for name, count in bounds.shared().items()
-            if name not in tied and name not in refused
+            if name in clocks and name not in tied and name not in refused
         }
         if not shared:
             return turned, checks + _disputed(tied, clocks, bounds)
