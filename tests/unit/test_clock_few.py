@@ -63,3 +63,39 @@ def test_late_records_are_no_wander() -> None:
     (one,) = segments(Bounds(at, np.full(25, 4e3)), Bounds(at, lower))
     assert held([one], 9, 0.0)
     assert one.high - one.low < 26e3
+
+
+def test_a_steep_end_or_one_without_agreement_is_of_its_neighbour() -> None:
+    """The rate wanders, and the last requests of the day say nothing: the clock goes on.
+
+    Whatever the last segment is, it holds to the end.
+    """
+    random = np.random.default_rng(4)
+    since = np.sort(random.random(3_000)) * 24 * HOUR
+    ahead = 60e3 * np.sin(since / HOUR * np.pi / 8)
+    upper = ahead + 3e3 + random.exponential(1e3, 3_000)
+    lower = ahead - 3e3 - random.exponential(1e3, 3_000)
+    upper[-40:] -= 5e6
+    lower[-40:] += 5e6
+    found = segments(Bounds(START + since, upper), Bounds(START + since, lower))
+    assert found[-1].end is None
+    assert all(abs(one.slope) <= 600e-6 for one in found)
+    edge = since[-41] / HOUR
+    inside = [
+        held(found, at / HOUR, off)
+        for at, off in zip(since[:-40], ahead[:-40], strict=True)
+    ]
+    assert np.mean(inside) > 0.99
+    assert held(found, edge, ahead[-41])
+
+
+@pytest.mark.parametrize("requests", [60, 400, 3_000])
+def test_stamps_of_a_flush_tie_no_clock(requests: int) -> None:
+    """All that is written every five seconds is late by any part of them."""
+    random = np.random.default_rng(5)
+    since = np.sort(random.random(requests)) * 24 * HOUR
+    late = random.uniform(0, 5e6, (2, requests))
+    upper = late[0] + 3e3 + random.exponential(1e3, requests)
+    lower = late[1] - 3e3 - random.exponential(4e6, requests)
+    at = START + since
+    assert segments(Bounds(at, upper), Bounds(at, lower)) == []

@@ -1,5 +1,6 @@
 """From one-sided bounds of a clock's offset to segments with an interval each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -48,6 +49,20 @@ SHARPEST = 0.1
 FEW_BREAKS = 2
 CALM = 12
 
+#: A rate that changes at one in so many buckets is still followed where they agree, by
+#: this share of their bounds.
+MOVING = 5
+AGREED = 0.9
+
+#: Share of the bounds of a side that may fail by so little: if it is larger, the stamps
+#: are late by all kinds of time.
+LATE_MOST = 0.2
+MINUTE_US = 60e6
+
+#: Lines this near at a break meet there, us: nobody sets a clock by so little, since
+#: what keeps it (ntpd below 128 ms) changes its rate instead.
+MET_US = 50_000.0
+
 #: Rounds in which the lines found make the buckets sharper.
 ROUNDS = 3
 
@@ -69,6 +84,9 @@ def segments(upper: Bounds, lower: Bounds) -> list[Segment]:
 def _sparse(upper: Bounds, lower: Bounds) -> list[Segment]:
     found = sparse.stretches(upper, lower)
     ends = [(left.end + right.start) / 2 for left, right in pairwise(found)]
+    little = LITTLE + sparse.STRAY * (found[-1].end - found[0].start)
+    if _late(upper, lower, [one.line for one in found], ends, little):
+        return []
     return [
         Segment(
             start,
@@ -116,16 +134,77 @@ def _dense(upper: Bounds, lower: Bounds) -> list[Segment]:
     for _ in range(ROUNDS):
         pieces = _refined(upper, lower, pieces, size)
     pieces = _bridged(upper, lower, _merged(upper, lower, pieces))
-    if len(pieces) - 1 > max(FEW_BREAKS, len(good) / CALM):
+    lines = [piece.line for piece in pieces]
+    edges = [(left.last + right.first) / 2 for left, right in pairwise(pieces)]
+    if _restless(upper, lower, pieces, good) or _late(
+        upper, lower, lines, edges, LITTLE
+    ):
         return []
-    breaks = [_break(upper, lower, *both).at for both in pairwise(pieces)]
-    wander = WANDER if len(pieces) == 1 else 2 * WANDER
-    found = []
-    for piece, start, end in zip(pieces, [None, *breaks], [*breaks, None], strict=True):
-        segment = measured(upper, lower, piece.line, start, end, wander)
-        if segment is not None:
-            found.append(segment)
-    return found
+    while True:
+        breaks = [_break(upper, lower, *both).at for both in pairwise(pieces)]
+        bends = [False, *map(_bends, pieces, pieces[1:], breaks), False]
+        wander = WANDER if len(pieces) == 1 else 2 * WANDER
+        found = [
+            measured(upper, lower, piece.line, start, end, wander, bent=any(bent))
+            for piece, start, end, bent in zip(
+                pieces, [None, *breaks], [*breaks, None], pairwise(bends), strict=True
+            )
+        ]
+        known = [
+            one if one is not None and abs(one.slope) <= STEEPEST else None
+            for one in found
+        ]
+        if all(known):
+            return [one for one in known if one is not None]
+        # What a piece without an interval holds, or too steep for a clock, is its
+        # neighbours'.
+        pieces = [one for one, its in zip(pieces, known, strict=True) if its]
+        if not pieces:
+            return []
+
+
+def _bends(left: _Piece, right: _Piece, at: float) -> bool:
+    """Tell whether two lines meet: the rate changed, and the clock was not set."""
+    return abs(left.line.at(at) - right.line.at(at)) <= MET_US
+
+
+def _restless(
+    upper: Bounds, lower: Bounds, pieces: list[_Piece], good: Buckets
+) -> bool:
+    """Tell whether a clock of these buckets breaks too often to be one clock.
+
+    Stamps that are not those of the events break lines, too, and buckets agree less.
+    """
+    places = [_break(upper, lower, *both).at for both in pairwise(pieces)]
+    steps = len(places) - sum(map(_bends, pieces, pieces[1:], places))
+    agreed = 1 - 2 * int(good.violated.sum()) / int(good.size.sum())
+    followed = MOVING if agreed >= AGREED else CALM
+    return steps > max(FEW_BREAKS, len(good) / CALM) or len(places) > max(
+        FEW_BREAKS, len(good) / followed
+    )
+
+
+def _late(
+    upper: Bounds,
+    lower: Bounds,
+    lines: Sequence[Line],
+    edges: Sequence[float],
+    little: float,
+) -> bool:
+    """Tell whether stamps are not those of the events: written at every flush, say.
+
+    Then many of one side fail their line, the next from each edge on, by up to a minute
+    and by more than a little; those of other requests fail by any time.
+    """
+    spans = list(pairwise([-np.inf, *edges, np.inf]))
+    for side, sign in ((upper, -1.0), (lower, 1.0)):
+        late = 0
+        for line, span in zip(lines, spans, strict=True):
+            by = sign * side.between(*span).minus(line).value
+            late += int(((by > little) & (by < MINUTE_US)).sum())
+        if late > max(FEW, LATE_MOST * len(side)):
+            return True
+    return False
 
 
 def _piece(found: Buckets, run: Run, under: Line | None) -> _Piece:

@@ -55,8 +55,12 @@ def measured(
     start: float | None,
     end: float | None,
     wander: float,
+    *,
+    bent: bool,
 ) -> Segment | None:
     """Give the interval along about this line from `start` to `end`, all in us.
+
+    Of a clock whose rate changes at either (`bent`) it holds between buckets, too.
 
     None where no part of the bounds agrees with itself.
     """
@@ -75,7 +79,10 @@ def measured(
     point, low, high = _band(found, wander)
     low, high = min(low, point - LATE_US / 2), max(high, point + LATE_US / 2)
     if wander > WANDER:
-        low, high = low - STRAY, high + STRAY
+        stray = STRAY
+        if bent:
+            stray += wander * float(np.median(found.end - found.start)) / 2
+        low, high = low - stray, high + stray
     line = base.plus(Line(base.anchor, point, 0.0))
     low -= _late(line.of(downs.at) - downs.value)
     high += _late(ups.value - line.of(ups.at))
