@@ -197,7 +197,7 @@ def choose(
     )
     local_us = first_stamps.local_zone(ranked, parts) if around else None
     for stream, scores in ranked.items():
-        part, text = parts[stream]
+        _, text = parts[stream]
         choices[stream] = tuple(
             (score.format.name, scoring.order(score)) for score in scores
         )
@@ -211,7 +211,7 @@ def choose(
         found = first_stamps.of_lines(scores, text)
         if found is not None:
             zone = (
-                first_stamps.zone(scores[0], part, text, local_us) if around else None
+                first_stamps.zone(ranked, parts, stream, local_us) if around else None
             )
             if zone is not None:
                 zones[stream] = zone

@@ -11,6 +11,8 @@ from faultlayer.formats import Format
 from faultlayer.take import all_rows, take
 
 _BACKWARD: Final = 0.9  # share of the steps between stamps that lead back
+_NEAR_US: Final = 60_000_000  # how far stamps of lines beside one another may be apart
+_MOST: Final = 0.8  # share of the lines that are as near
 
 
 def of_wrapper(logical: pl.DataFrame) -> tuple[datetime, bool] | None:
@@ -107,11 +109,52 @@ def local_zone(
 
 
 def zone(
-    score: scoring.Score, part: pl.DataFrame, text: pl.Series, local_us: int | None
+    ranked: Mapping[str, Sequence[scoring.Score]],
+    parts: Mapping[str, tuple[pl.DataFrame, pl.Series]],
+    stream: str,
+    local_us: int | None,
 ) -> int | None:
-    """Give what to add to naive stamps to get those of the wrapper."""
-    pairs = _pairs(score, part, text).filter(~pl.col("zoned"))
+    """Give what to add to naive stamps of a stream to get those of the wrapper.
+
+    Where that has none, those of the other streams around them that write their zone.
+    """
+    pairs = _pairs(ranked[stream][0], *parts[stream]).filter(~pl.col("zoned"))
     known = timedelta(microseconds=local_us or 0)
     outer = pl.when("outer_zoned").then("outer").otherwise(pl.col("outer") + known)
     outers = pairs.select(outer.alias("outer")).to_series()
-    return stamps.zone_us(pairs.get_column("ts"), outers)
+    found = stamps.zone_us(pairs.get_column("ts"), outers)
+    return _zone_beside(ranked, parts, stream) if found is None else found
+
+
+def _zone_beside(
+    ranked: Mapping[str, Sequence[scoring.Score]],
+    parts: Mapping[str, tuple[pl.DataFrame, pl.Series]],
+    stream: str,
+) -> int | None:
+    """Give the zone of a stream by the stamps of others that stand before its own."""
+    naive = ~pl.col("zoned")
+    mine = _placed(ranked[stream][0], *parts[stream]).filter(naive)
+    others = [
+        _placed(scores[0], *parts[other]).filter(~naive, ~pl.col("yearless"))
+        for other, scores in ranked.items()
+        if other != stream and scores
+    ]
+    if not others or mine.is_empty():
+        return None
+    beside = pl.concat(others).sort("line").select("line", pl.col("ts").alias("outer"))
+    pairs = mine.sort("line").join_asof(beside, on="line").drop_nulls("outer")
+    inner, outer = pl.col("ts"), pl.col("outer")
+    dated = pl.when("yearless").then(stamps.nearest_year(inner, outer)).otherwise(inner)
+    pairs = pairs.with_columns(dated.alias("ts"))
+    found = stamps.zone_us(pairs.get_column("ts"), pairs.get_column("outer"))
+    if not found:
+        return None
+    apart = (outer - inner).dt.total_microseconds() - found
+    near = pairs.select((apart.abs() <= _NEAR_US).mean()).item()
+    return found if near >= _MOST else None
+
+
+def _placed(score: scoring.Score, part: pl.DataFrame, text: pl.Series) -> pl.DataFrame:
+    """Give the stamps of lines with the numbers of these."""
+    found = _stamps(score.format, text)
+    return found.hstack(part.select("line")[found.get_column("row")])

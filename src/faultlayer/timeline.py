@@ -72,6 +72,8 @@ class Timeline:
             yearless &= rows.get_column("outer").is_null()
         if yearless.any():
             rows = rows.with_columns(self._with_years(rows, yearless).alias("ts"))
+        if self.zones and rows.get_column("outer").null_count() == len(rows):
+            rows = self._beside(rows)
         if not self.zoned:
             self.zoned = bool(
                 (rows.get_column("zoned") & rows.get_column("ts").is_not_null()).any()
@@ -95,21 +97,32 @@ class Timeline:
             ts = stamps.with_year(ts, mine, state)
         return ts
 
+    def _zone(self) -> pl.Expr:
+        if not self.zones:
+            return pl.lit(None, pl.Int64)
+        return pl.col("stream").replace_strict(
+            list(self.zones),
+            list(self.zones.values()),
+            default=None,
+            return_dtype=pl.Int64,
+        )
+
+    def _beside(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Repair naive stamps that no wrapper tells of by what other streams told."""
+        zone = self._zone()
+        naive = ~pl.col("zoned") & zone.is_not_null()
+        moved = pl.col("ts") + pl.duration(microseconds=zone)
+        return rows.with_columns(
+            pl.when(naive).then(moved).otherwise("ts").alias("ts"),
+            (pl.col("zoned") | naive).alias("zoned"),
+        )
+
     def _repaired(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Repair naive stamps by those of the wrapper; without one take the wrapper's."""
         outer, ts = pl.col("outer"), pl.col("ts")
         counted = outer.is_not_null() & stamps.since_start(ts, pl.col("zoned"))
         rows = rows.with_columns(pl.when(~counted.fill_null(value=False)).then("ts"))
-        zone = (
-            pl.col("stream").replace_strict(
-                list(self.zones),
-                list(self.zones.values()),
-                default=None,
-                return_dtype=pl.Int64,
-            )
-            if self.zones
-            else pl.lit(None, pl.Int64)
-        )
+        zone = self._zone()
         naive = outer.is_not_null() & ~pl.col("zoned") & ts.is_not_null()
         dated = (
             pl.when(pl.col("yearless") & outer.is_not_null())

@@ -84,7 +84,9 @@ def test_of_two_stacks_that_counts_by_which_the_clock_is_right(
 ) -> None:
     """By the first edge it would be in another zone, and 10 s off."""
     exchanges(con, (9, 1, 200), (20, 2, 502))
-    con.execute("UPDATE parsed SET clock_id = 'other', ts_raw = ts_raw + INTERVAL 2 HOUR")
+    con.execute(
+        "UPDATE parsed SET clock_id = 'other', ts_raw = ts_raw + INTERVAL 2 HOUR"
+    )
     exchanges(con, (29, 1, 200), (40, 2, 502))
     words(con, (20 + 2 * HOUR, "engine_dead"))
     (clock,) = moments.match(con, ["edge", "other"], ["engine"])

@@ -114,6 +114,26 @@ def test_a_stream_whose_first_stamp_has_no_year_has_that_of_its_others(
     assert str(detection.first_ts) == "2025-11-20 02:00:14.004000"
 
 
+def test_a_stream_in_another_zone_is_told_by_the_streams_beside_it(
+    tmp_path: Path,
+) -> None:
+    """What compose puts in one file has no stamps of its own; nginx writes its zone."""
+    text = "".join(
+        f'nginx-1    | 10.0.0.7 - - [20/Nov/2026:17:00:0{second} +0000] "GET / HTTP/1.1"'
+        ' 200 8 "-" "curl/8"\n'
+        f"gateway-1  | [INFO] [2026-11-21 02:00:0{second},500] harness.server: request"
+        f" accepted request_id=r-{second} user=u-204 model=m stream=false\n"
+        for second in range(1, 5)
+    )
+    events, _, _ = run(tmp_path, text)
+    gateway = events.filter(pl.col("component") == "harness").get_column("ts_raw")
+    assert [str(ts) for ts in gateway.head(1)] == ["2026-11-20 17:00:01.500000"]
+    # Too far from any zone: another clock, or no order of time.
+    events, _, _ = run(tmp_path, text.replace("02:00", "02:07"), "other.log")
+    gateway = events.filter(pl.col("component") == "harness").get_column("ts_raw")
+    assert [str(ts) for ts in gateway.head(1)] == ["2026-11-21 02:07:01.500000"]
+
+
 def test_docker_parts_are_joined_and_streams_kept_apart(tmp_path: Path) -> None:
     """A line that Docker cut is one record; the other stream writes in between."""
 
