@@ -156,6 +156,9 @@ told AS (
         events.clock_id,
         events.ts,
         coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
+        -- What ships a log may send a line again: within a fine stamp records are one.
+        CASE WHEN events.ts_precision_us < 1000000 THEN 0 ELSE events.event_id END
+            AS apart,
         events.kind,
         events.layer = 'harness' AND events.kind = 'request_forwarded' AS sends,
         events.severity = 'error' AS fails,
@@ -172,6 +175,9 @@ told AS (
         events.clock_id,
         events.ts,
         coalesce(events.ts_error_us, events.ts_precision_us) AS ts_error_us,
+        -- What ships a log may send a line again: within a fine stamp records are one.
+        CASE WHEN events.ts_precision_us < 1000000 THEN 0 ELSE events.event_id END
+            AS apart,
         events.kind,
         events.layer = 'harness' AND events.kind = 'request_forwarded' AS sends,
         events.severity = 'error' AS fails,
@@ -184,28 +190,38 @@ told AS (
 ),
 
 -- Among the records of its request, which are the same for each of its attempts.
-counted AS (
+ranked AS (
     SELECT
         told.event_id,
         told.request,
         told.clock_id,
         told.ts,
         told.ts_error_us,
+        told.kind,
         told.sends,
         told.fails,
         told.complains,
-        count(*) OVER (PARTITION BY told.request, told.clock_id, told.kind) AS records,
-        row_number() OVER (
+        dense_rank() OVER (
             PARTITION BY told.request, told.clock_id, told.kind
-            ORDER BY told.ts ASC, told.event_id ASC
+            ORDER BY told.ts ASC, told.apart ASC
         ) AS record,
-        count(*) OVER (PARTITION BY told.request, told.clock_id, told.complains)
-            AS complaints,
-        row_number() OVER (
+        dense_rank() OVER (
             PARTITION BY told.request, told.clock_id, told.complains
-            ORDER BY told.ts ASC, told.event_id ASC
+            ORDER BY told.ts ASC, told.apart ASC
         ) AS complaint
     FROM told
+),
+
+counted AS (
+    SELECT
+        ranked.*,
+        max(ranked.record) OVER (
+            PARTITION BY ranked.request, ranked.clock_id, ranked.kind
+        ) AS records,
+        max(ranked.complaint) OVER (
+            PARTITION BY ranked.request, ranked.clock_id, ranked.complains
+        ) AS complaints
+    FROM ranked
 ),
 
 placed AS (
