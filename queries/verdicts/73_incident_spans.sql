@@ -26,7 +26,7 @@ levels AS (
             PARTITION BY incident_seconds.incident_id
             ORDER BY incident_seconds.second
             ROWS UNBOUNDED PRECEDING
-        ) AS level
+        )::BIGINT AS level
     FROM incident_seconds
     INNER JOIN totals ON incident_seconds.incident_id = totals.incident_id
     WHERE NOT incident_seconds.later

@@ -1,5 +1,5 @@
 -- title: Records that say that something is wrong, or right again
--- store: table
+-- store: spill
 SELECT
     events.event_id,
     events.source_id,
