@@ -194,6 +194,17 @@ def test_an_engine_that_never_came_up_while_nobody_was_served(
     assert tied(con) == []
 
 
+def test_an_engine_that_died_while_it_loaded_never_came_up(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """A log that begins with a death says nothing of a start."""
+    exchanges(con, (30, 1, 502), (40, 1, 502), (50, 1, 502))
+    words(con, (2, "engine_loading"), severity="info")
+    words(con, (20, "cuda_oom"))
+    words(con, (20, "cuda_oom"), clock="zoned")
+    assert tied(con, ("engine", "zoned")) == [(0.0, -32.0, 60.0)]
+
+
 def test_an_engine_that_was_at_work_did_not_start(
     con: duckdb.DuckDBPyConnection,
 ) -> None:

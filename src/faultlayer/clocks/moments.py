@@ -321,8 +321,8 @@ def _starting(
 ) -> list[tuple[int, int, int]]:
     """Give the bounds of the offset by an engine's start, while which nobody was served.
 
-    When it was ready at last, the recovery tells. When it never was, the clock has to be
-    right as it stands: no other zone is more likely than the next.
+    When it was ready at last, the recovery tells. When it never was, or died while it
+    loaded, the clock has to be right as it stands: no zone is likelier than the next.
     """
     begun, failed, ready = words[0].ts, None, None
     for word in words:
@@ -331,7 +331,7 @@ def _starting(
         if word.ready:
             ready = word.ts
             break
-        failed = word.ts if word.fails else failed
+        failed = word.ts if word.fails or (word.dead and words[0].loads) else failed
     if failed is None and (ready is None or not any(word.loads for word in words)):
         return []
     found = []
