@@ -57,7 +57,7 @@ class Bounds:
 
     def between(self, start: float, end: float) -> "Bounds":
         """Give those from `start` up to, not at, `end`."""
-        first, last = np.searchsorted(self.at, [start, end])
+        first, last = self.at.searchsorted([start, end])
         return Bounds(self.at[first:last], self.value[first:last], self.grid)
 
     def minus(self, line: "Line") -> "Bounds":
@@ -152,9 +152,9 @@ def _fewest(ups: Floats, downs: Floats) -> tuple[int, int, int]:
     And how many those are. There may be no lower bound below (-1).
     """
     # At each upper bound: the upper ones below it and the lower ones above it fail.
-    failed = np.arange(len(ups)) + len(downs) - np.searchsorted(downs, ups, "right")
-    high = int(np.argmin(failed))
-    low = int(np.searchsorted(downs, ups[high], "right")) - 1
+    failed = np.arange(len(ups)) + len(downs) - downs.searchsorted(ups, "right")
+    high = int(failed.argmin())
+    low = int(downs.searchsorted(ups[high], "right")) - 1
     return low, high, int(failed[high])
 
 
@@ -168,7 +168,7 @@ def _trusted(edge: Floats, count: int, share: float) -> Floats:
     """Give an edge, ascending from the sharpest bound, without those not trusted."""
     if count < MANY:
         return edge
-    late = int(np.searchsorted(edge, edge[0] + LITTLE, "right")) - 1
+    late = int(edge.searchsorted(edge[0] + LITTLE, "right")) - 1
     late = min(late, int(np.ceil(share * count)))
     return edge[min(max(FALSE, late), len(edge) - 1) :]
 
