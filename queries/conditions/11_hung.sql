@@ -1,6 +1,7 @@
 -- title: An engine lives, has requests, and gets nowhere
 -- layer: model
 -- cause: model.hung
+-- needs: stalls
 -- known gaps: engines that tell neither of their work nor of requests; a hang without
 --     anybody whose time runs out
 SELECT

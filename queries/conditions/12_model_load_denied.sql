@@ -1,6 +1,7 @@
 -- title: The quota ended the load of an engine, until it is ready after all
 -- layer: quota
 -- cause: quota.model_load_denied
+-- needs: denied_loads
 -- known gaps: a load whose engine the record does not name
 WITH bounded AS (
     SELECT

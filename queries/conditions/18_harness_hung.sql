@@ -1,6 +1,7 @@
 -- title: All workers of the harness are stuck, and its log stands still
 -- layer: harness
 -- cause: harness.hung
+-- needs: hung_harness
 -- known gaps: harnesses that have neither a metric of their workers nor a probe
 SELECT
     'harness.hung' AS cause,

@@ -1,6 +1,7 @@
 -- title: A plugin cannot reach what it depends on, until it connects again
 -- layer: harness
 -- cause: harness.plugin_failed
+-- needs: marks
 -- known gaps: an outage that only requests notice, without a record of its own
 WITH lost AS (
     SELECT

@@ -1,6 +1,7 @@
 -- title: The configuration asks for another data type than the weights have
 -- layer: harness
 -- cause: harness.dtype_mismatch
+-- needs: marks
 -- known gaps: a mismatch that the load does not record
 SELECT
     'harness.dtype_mismatch' AS cause,

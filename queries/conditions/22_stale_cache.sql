@@ -1,6 +1,7 @@
 -- title: A compiled graph of an older model is in use, until it is cleared
 -- layer: harness
 -- cause: harness.stale_cache
+-- needs: marks
 -- known gaps: caches that are not recorded when they are used
 WITH hits AS (
     SELECT

@@ -1,6 +1,7 @@
 -- title: A model was loaded with a tokenizer of another one
 -- layer: model
 -- cause: model.tokenizer_mismatch
+-- needs: marks
 -- known gaps: tokenizers that load without a warning
 SELECT
     'model.tokenizer_mismatch' AS cause,

@@ -1,6 +1,7 @@
 -- title: A reload changed a setting for the worse, until it is changed again
 -- layer: harness
 -- cause: harness.config_drift
+-- needs: drifted
 -- known gaps: files that changed without a record; settings that another program reads
 SELECT
     'harness.config_drift' AS cause,

@@ -1,6 +1,7 @@
 -- title: Weights were replaced and not loaded, until the next load is ready
 -- layer: model
 -- cause: model.stale_weights
+-- needs: marks
 -- known gaps: which of several engines serves these weights
 SELECT
     'model.stale_weights' AS cause,

@@ -1,6 +1,7 @@
 -- title: Quota that nobody uses waits to be given back
 -- layer: quota
 -- cause: quota.reclamation_lag
+-- needs: lagging
 -- known gaps: reservations of other users in the same project or tenant pool
 SELECT
     'quota.reclamation_lag' AS cause,

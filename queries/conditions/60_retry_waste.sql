@@ -1,6 +1,7 @@
 -- title: Attempts of one request that failed were charged again and again
 -- layer: quota
 -- cause: quota.retry_waste
+-- needs: charges
 -- known gaps: retries that come with an id of their own
 SELECT
     'quota.retry_waste' AS cause,

@@ -1,6 +1,7 @@
 -- title: The ledger charges otherwise than what was used
 -- layer: quota
 -- cause: quota.metering_mismatch
+-- needs: mismatches
 -- known gaps: requests whose user the ledger charges nothing at all
 SELECT
     'quota.metering_mismatch' AS cause,

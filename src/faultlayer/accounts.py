@@ -15,7 +15,8 @@ def account(case_dir: Path) -> dict[str, Any]:
     """
     con = database.connect()
     try:
-        database.attach_views(con, case_dir)
+        read = ("sources", "events_raw", "rejects", "aliases")
+        database.attach_views(con, case_dir, read)
         return {
             "sources": database.rows(con, _SOURCES),
             "conservation": {

@@ -1,6 +1,6 @@
 """From events to verdicts: runs the SQL of `queries/` over a case under construction."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from faultlayer.clocks import tie
 from faultlayer.clocks.wishes import Wishes
 from faultlayer.queries import Library, Query
 from faultlayer.stated import Stated
+from faultlayer.write import regrouped
 
 #: Views numbered below this read events as logged; those above, corrected ones.
 CORRECTED = 10
@@ -166,6 +167,7 @@ class Classifier:
         self._dir = case_dir
         self._timing = timing
         self._wishes = wishes or Wishes()
+        self._bare: dict[str, bool] = {}
         self.checks: list[dict[str, str | int]] = []
         self._library = library
         self._stated = stated or Stated()
@@ -197,7 +199,7 @@ class Classifier:
         self.checks = [asdict(check) for check in tied.checks]
         for name, table in (("clocks", tied.clocks), ("turns", tied.turns)):
             pq.write_table(table, self._dir / f"{name}.parquet", compression="zstd")
-        database.attach_views(con, self._dir)
+        database.attach_views(con, self._dir, ("clocks", "turns"))
         database.settle_clocks(con)
         tell("attempts")
         self.correlate()
@@ -233,6 +235,7 @@ class Classifier:
 
     def judge(self) -> None:
         """Find conditions, apply the rules, and give every failed attempt a verdict."""
+        self._bare.clear()
         self._find_conditions()
         self._apply_rules()
         for query in self._library.verdicts:
@@ -323,7 +326,7 @@ class Classifier:
             ) as writer,
             pq.ParquetWriter(self._spill / f"{kept}.parquet", reader.schema) as keeper,
         ):
-            for table in _regrouped(reader):
+            for table in regrouped(reader, ROW_GROUP):
                 writer.write_table(table.select(wanted.names).cast(wanted))
                 keeper.write_table(table.filter(table[flag]))
         con.execute("RESET disabled_optimizers")
@@ -359,7 +362,24 @@ class Classifier:
 
     def _fill(self, query: Query, into: str, values: Mapping[str, str | int]) -> None:
         """Insert what a condition or rule gives, by the statement `into`."""
-        self._con.execute(into.format(statement=query.statement), dict(values))
+        if any(map(self._is_bare, query.needs)):
+            return  # to plan a statement takes longer than to run it over nothing
+        self._insert(query, into.format(statement=query.statement), values)
+
+    def _insert(
+        self,
+        query: Query,  # noqa: ARG002
+        statement: str,
+        values: Mapping[str, str | int],
+    ) -> None:
+        self._con.execute(statement, dict(values))
+
+    def _is_bare(self, name: str) -> bool:
+        """Tell whether a table has no row; while rules and conditions are asked."""
+        if name not in self._bare:
+            found = self._con.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchall()
+            self._bare[name] = not found
+        return self._bare[name]
 
     def _empty(self, name: str) -> None:
         columns = ", ".join(
@@ -378,19 +398,3 @@ class Classifier:
         pq.write_table(
             table.cast(wanted), self._dir / f"{name}.parquet", compression="zstd"
         )
-
-
-def _regrouped(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
-    """Cut a stream of batches into tables of `ROW_GROUP` rows and a rest."""
-    held: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in reader:
-        held.append(batch)
-        rows += batch.num_rows
-        while rows >= ROW_GROUP:
-            table = pa.Table.from_batches(held)
-            yield table.slice(0, ROW_GROUP)
-            rest = table.slice(ROW_GROUP)
-            held, rows = rest.to_batches(), rest.num_rows
-    if rows:
-        yield pa.Table.from_batches(held)

@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,15 +143,19 @@ def interrupt() -> None:
 
 
 def attach_views(
-    con: duckdb.DuckDBPyConnection, case_dir: Path, *, sandbox: bool = False
+    con: duckdb.DuckDBPyConnection,
+    case_dir: Path,
+    names: Iterable[str] | None = None,
+    *,
+    sandbox: bool = False,
 ) -> None:
-    """Make the views of `VIEWS` over a case; tables not written yet are empty.
+    """Make the views of `VIEWS`, or these, over a case; tables not written are empty.
 
     Called again after more tables are written, it replaces the views. With `sandbox`
     it has the table functions too, and the connection is then locked for good: it reads these tables and nothing else, no
     file, no network, no setting; nothing can be written outside of its memory.
     """
-    for name in VIEWS:
+    for name in VIEWS if names is None else names:
         attach_view(con, case_dir, name, sandbox=sandbox)
     if sandbox:
         for function in functions.load():

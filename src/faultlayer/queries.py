@@ -31,11 +31,11 @@ KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
     "macros": (frozenset({"title"}), frozenset({"title"})),
     "views": (frozenset({"title", "store", "keep"}), frozenset({"title"})),
     "conditions": (
-        frozenset({"title", "layer", "cause", "known gaps", "replaces"}),
+        frozenset({"title", "layer", "cause", "known gaps", "needs", "replaces"}),
         frozenset({"title", "layer", "cause"}),
     ),
     "rules": (
-        _RULE | {"replaces"},
+        _RULE | {"needs", "replaces"},
         _RULE,
     ),
     "verdicts": (frozenset({"title", "store"}), frozenset({"title"})),
@@ -102,6 +102,11 @@ class Query:
     def title(self) -> str:
         """The first header line."""
         return self.header["title"]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The tables of which each must have a row, or there is nothing to find."""
+        return tuple(self.header.get("needs", "").replace(",", " ").split())
 
 
 @dataclass(frozen=True, slots=True)

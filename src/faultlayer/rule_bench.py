@@ -33,6 +33,7 @@ class _Stages(Classifier):
     def forget(self) -> None:
         """Take note that the records are others now."""
         self._made = frozenset()
+        self._bare.clear()
 
     def make_for(self, statement: str) -> None:
         """Make what a statement reads: views, and conditions with what they read."""
@@ -92,9 +93,10 @@ class _Stages(Classifier):
             self._run[name] = 1
             super()._empty(name)
 
-    def _fill(self, query: Query, into: str, values: Mapping[str, str | int]) -> None:
-        name = f"{query.group}_{query.name}"
-        self._again(name, into.format(statement=query.statement), values)
+    def _insert(
+        self, query: Query, statement: str, values: Mapping[str, str | int]
+    ) -> None:
+        self._again(f"{query.group}_{query.name}", statement, values)
 
     def _again(
         self,
@@ -172,6 +174,16 @@ class Prepared:
         change ends in ` clock_sensitive`.
         """
         return self._answers(f"({statement})")
+
+    def without(self, table: str, query: Query) -> object:
+        """Give what a rule or condition answers when a table has no rows."""
+        answer = self.fired if query.group == "rules" else self.found
+        self.con.execute("BEGIN")
+        try:
+            self.con.execute(f"DELETE FROM {table}")
+            return answer(query.statement)
+        finally:
+            self.con.execute("ROLLBACK")
 
     def verdicts(self) -> dict[str, str]:
         """Give the verdicts, written like what `fired` gives."""

@@ -124,6 +124,7 @@ def wrong(prepared: Prepared, query: Query | None) -> Iterator[str]:
                     f"{case}: {query.path} must find"
                     f"{_compared(_numbered(case.finds), _numbered(found))}"
                 )
+        yield from _not_needed(prepared, query)
         if case.verdicts is not None:
             judged = prepared.verdicts()
             if judged != case.verdicts:
@@ -135,6 +136,18 @@ def wrong(prepared: Prepared, query: Query | None) -> Iterator[str]:
         yield f"{case}: {query.path if query else 'queries'}: {error}"
     except DefinitionError as error:
         yield f"{case}: {error}"
+
+
+def _not_needed(prepared: Prepared, query: Query | None) -> Iterator[str]:
+    """Say which tables of its header a query does without, in a case that it answers."""
+    if query is None or not (prepared.case.fires or prepared.case.finds):
+        return
+    for table in query.needs:
+        if prepared.without(table, query):
+            yield (
+                f"{prepared.case}: {query.path} does not need {table}:"
+                " it answers when that has no rows"
+            )
 
 
 def _compared(wanted: Mapping[str, str], got: Mapping[str, str]) -> str:

@@ -1,6 +1,6 @@
-"""Writes events and rejects to Parquet in row groups of one size."""
+"""Writes tables to Parquet in row groups of one size."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -179,3 +179,19 @@ class Writer:
             self.close()
         else:
             self._writer.close()
+
+
+def regrouped(reader: pa.RecordBatchReader, size: int) -> Iterator[pa.Table]:
+    """Cut a stream of batches into tables of `size` rows and a rest."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in reader:
+        held.append(batch)
+        rows += batch.num_rows
+        while rows >= size:
+            table = pa.Table.from_batches(held)
+            yield table.slice(0, size)
+            rest = table.slice(size)
+            held, rows = rest.to_batches(), rest.num_rows
+    if rows:
+        yield pa.Table.from_batches(held)

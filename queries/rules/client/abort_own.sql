@@ -3,6 +3,7 @@
 -- cause: client.abort
 -- role: root
 -- precedence: 335
+-- needs: own
 -- known gaps: a gateway that was stopped calls its requests off as well
 SELECT
     failures.attempt_id,

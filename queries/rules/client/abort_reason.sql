@@ -3,6 +3,7 @@
 -- cause: client.abort
 -- role: root
 -- precedence: 336
+-- needs: own
 -- known gaps: clients that gave up because a hung engine made them wait
 SELECT
     failures.attempt_id,

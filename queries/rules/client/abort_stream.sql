@@ -3,6 +3,7 @@
 -- cause: client.abort
 -- role: root
 -- precedence: 340
+-- needs: edge_matches
 -- known gaps: error logs that were not kept at the level info
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: client.auth
 -- role: root
 -- precedence: 310
+-- needs: own
 -- known gaps: a refusal without a record (auth_shape)
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: client.bad_request
 -- role: root
 -- precedence: 300
+-- needs: own
 -- known gaps: a refusal without a record (bad_request_shape)
 SELECT
     failures.attempt_id,

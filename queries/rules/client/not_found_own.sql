@@ -3,6 +3,7 @@
 -- cause: client.not_found
 -- role: root
 -- precedence: 320
+-- needs: own
 -- known gaps: a refusal without a record (not_found_shape)
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: client.too_large
 -- role: root
 -- precedence: 350
+-- needs: edge_matches
 -- known gaps: error lines that were not kept (too_large_shape)
 SELECT
     failures.attempt_id,

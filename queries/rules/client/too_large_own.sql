@@ -3,6 +3,7 @@
 -- cause: client.too_large
 -- role: root
 -- precedence: 327
+-- needs: own
 -- known gaps: a body that an upstream of the gateway found too large
 SELECT
     failures.attempt_id,

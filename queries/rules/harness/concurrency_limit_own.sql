@@ -3,6 +3,7 @@
 -- cause: harness.concurrency_limit
 -- role: root
 -- precedence: 200
+-- needs: own
 -- known gaps: a limit that logs nothing (concurrency_limit_load, concurrency_limit_shape);
 --     what a proxy that sheds load had run out of
 SELECT

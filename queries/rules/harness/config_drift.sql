@@ -3,6 +3,7 @@
 -- cause: harness.config_drift
 -- role: root
 -- precedence: 255
+-- needs: conditions, drifted
 -- known gaps: settings that a reload changed without a record of the old value
 SELECT
     drifted.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.connect_refused
 -- role: symptom
 -- precedence: 661
+-- needs: own
 -- known gaps: an engine that is dead and left no log
 SELECT
     failures.attempt_id,

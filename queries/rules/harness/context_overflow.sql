@@ -3,6 +3,7 @@
 -- cause: harness.context_overflow
 -- role: root
 -- precedence: 242
+-- needs: idless_refusals
 -- known gaps: refusals of which the status is unusual
 SELECT
     idless_refusals.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.context_overflow
 -- role: root
 -- precedence: 220
+-- needs: own
 -- known gaps: an engine's own refusal, which carries no id
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.context_overflow
 -- role: root
 -- precedence: 243
+-- needs: prompts
 -- known gaps: a context length that neither a log nor --config states; prompts that are
 --     counted after the refusal only
 SELECT

@@ -3,6 +3,7 @@
 -- cause: harness.dns_failure
 -- role: symptom
 -- precedence: 640
+-- needs: edge_matches
 -- known gaps: resolvers inside a plugin
 SELECT
     failures.attempt_id,

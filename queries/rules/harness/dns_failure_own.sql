@@ -3,6 +3,7 @@
 -- cause: harness.dns_failure
 -- role: symptom
 -- precedence: 660
+-- needs: own
 -- known gaps: names that belong to a plugin
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.dtype_mismatch
 -- role: root
 -- precedence: 234
+-- needs: own
 -- known gaps: a mismatch that the load did not record stays inferred
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.edge_limit
 -- role: root
 -- precedence: 135
+-- needs: edge_matches
 -- known gaps: error lines below the level that was kept; a client behind one address
 SELECT
     failures.attempt_id,

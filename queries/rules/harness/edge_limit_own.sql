@@ -3,6 +3,7 @@
 -- cause: harness.edge_limit
 -- role: root
 -- precedence: 202
+-- needs: own
 -- known gaps: a service that counts for the edge may count tokens or a quota
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.hung
 -- role: root
 -- precedence: 540
+-- needs: conditions
 -- known gaps: harnesses that have neither a metric of their workers nor a probe
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.no_live_upstream
 -- role: symptom
 -- precedence: 610
+-- needs: edge_matches
 -- known gaps: what ejected the upstreams, when its records are missing
 SELECT
     failures.attempt_id,

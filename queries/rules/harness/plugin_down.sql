@@ -3,6 +3,7 @@
 -- cause: harness.plugin_failed
 -- role: root
 -- precedence: 280
+-- needs: conditions
 -- known gaps: requests that do not use the plugin and failed with 503 for another reason
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.plugin_failed
 -- role: root
 -- precedence: 230
+-- needs: own
 -- known gaps: a plugin that fails without a record (plugin_down)
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.provider_limit
 -- role: root
 -- precedence: 504
+-- needs: own
 -- known gaps: a key that the client gave and the gateway passed on; a limit is only the
 --     nearest name for a refusal
 SELECT

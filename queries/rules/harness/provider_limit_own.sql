@@ -3,6 +3,7 @@
 -- cause: harness.provider_limit
 -- role: root
 -- precedence: 503
+-- needs: provider_refusals
 -- known gaps: a provider that is not named
 SELECT
     failures.attempt_id,

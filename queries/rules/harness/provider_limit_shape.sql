@@ -3,6 +3,7 @@
 -- cause: harness.provider_limit
 -- role: symptom
 -- precedence: 905
+-- needs: own
 -- known gaps: a channel that is a gateway or an engine of one's own
 SELECT
     failures.attempt_id,

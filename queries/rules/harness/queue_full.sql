@@ -3,6 +3,7 @@
 -- cause: harness.queue_full
 -- role: root
 -- precedence: 241
+-- needs: idless_refusals
 -- known gaps: a queue that overflows without a record
 SELECT
     idless_refusals.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.queue_full
 -- role: root
 -- precedence: 210
+-- needs: own
 -- known gaps: a queue that overflows without a record
 SELECT
     failures.attempt_id,

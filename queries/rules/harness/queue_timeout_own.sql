@@ -3,6 +3,7 @@
 -- cause: harness.concurrency_limit
 -- role: symptom
 -- precedence: 665
+-- needs: own
 -- known gaps: places that hung or slow engines held, without a record of theirs
 SELECT
     failures.attempt_id,

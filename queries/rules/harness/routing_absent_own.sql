@@ -3,6 +3,7 @@
 -- cause: harness.routing
 -- role: root
 -- precedence: 235
+-- needs: own
 -- known gaps: a route that was taken out before the logs begin
 WITH lost AS (
     SELECT

@@ -3,6 +3,7 @@
 -- cause: harness.routing
 -- role: symptom
 -- precedence: 240
+-- needs: own
 -- known gaps: a route that was lost because engines failed: the model's condition takes over
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.stale_cache
 -- role: root
 -- precedence: 236
+-- needs: own
 -- known gaps: a cache whose use was not recorded stays inferred
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.tls_handshake
 -- role: root
 -- precedence: 290
+-- needs: edge_matches
 -- known gaps: handshakes that fail before an access line is written
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.tls_handshake
 -- role: root
 -- precedence: 232
+-- needs: own
 -- known gaps: gateways that call every broken connection a TLS error
 SELECT
     failures.attempt_id,

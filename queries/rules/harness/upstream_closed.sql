@@ -3,6 +3,7 @@
 -- cause: harness.upstream_closed
 -- role: symptom
 -- precedence: 620
+-- needs: edge_matches
 -- known gaps: an engine that died without a record
 SELECT
     failures.attempt_id,

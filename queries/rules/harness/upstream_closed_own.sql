@@ -3,6 +3,7 @@
 -- cause: harness.upstream_closed
 -- role: symptom
 -- precedence: 663
+-- needs: own
 -- known gaps: an engine that died without a record; an answer that cannot be read
 --     and a proxy that let go itself are only near to it
 SELECT

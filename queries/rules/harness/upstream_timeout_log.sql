@@ -3,6 +3,7 @@
 -- cause: harness.upstream_timeout
 -- role: symptom
 -- precedence: 650
+-- needs: edge_matches
 -- known gaps: a slow or hung model without a record of it
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: harness.upstream_timeout
 -- role: symptom
 -- precedence: 662
+-- needs: own
 -- known gaps: a slow or hung model without a record of it
 SELECT
     failures.attempt_id,

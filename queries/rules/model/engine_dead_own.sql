@@ -3,6 +3,7 @@
 -- cause: model.engine_dead
 -- role: root
 -- precedence: 500
+-- needs: own
 -- known gaps: a death with a named reason is the matter of engine_down, which then
 --     takes over
 SELECT

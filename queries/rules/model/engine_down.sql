@@ -3,6 +3,7 @@
 -- cause: *
 -- role: root
 -- precedence: 510
+-- needs: conditions
 -- known gaps: which of several engines an attempt was sent to, when nothing tells
 WITH
 -- A name that cannot be resolved is not yet an engine that is gone.

@@ -3,6 +3,7 @@
 -- cause: model.grammar_failure
 -- role: root
 -- precedence: 486
+-- needs: own
 -- known gaps: output that breaks its grammar without a record; whether the client could
 --     use it all the same
 SELECT

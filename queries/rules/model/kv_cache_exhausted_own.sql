@@ -3,6 +3,7 @@
 -- cause: model.kv_cache_exhausted
 -- role: root
 -- precedence: 532
+-- needs: own
 -- known gaps: engines that put requests aside without a record
 SELECT
     failures.attempt_id,

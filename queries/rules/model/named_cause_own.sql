@@ -3,6 +3,7 @@
 -- cause: *
 -- role: root
 -- precedence: 490
+-- needs: own
 -- known gaps: reasons that named_causes does not list
 SELECT
     failures.attempt_id,

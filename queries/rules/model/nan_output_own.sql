@@ -3,6 +3,7 @@
 -- cause: model.nan_output
 -- role: root
 -- precedence: 480
+-- needs: own
 -- known gaps: engines that only count corrupted requests
 SELECT
     failures.attempt_id,

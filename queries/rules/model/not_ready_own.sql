@@ -3,6 +3,7 @@
 -- cause: model.not_ready
 -- role: symptom
 -- precedence: 670
+-- needs: own
 -- known gaps: a load after a death that no kept log tells of
 SELECT
     failures.attempt_id,

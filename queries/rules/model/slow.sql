@@ -3,6 +3,7 @@
 -- cause: model.slow
 -- role: root
 -- precedence: 530
+-- needs: conditions
 -- known gaps: engines that say nothing of their queue, cache or throughput
 SELECT
     failures.attempt_id,

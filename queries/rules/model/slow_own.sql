@@ -3,6 +3,7 @@
 -- cause: model.slow
 -- role: root
 -- precedence: 531
+-- needs: own
 -- known gaps: engines that say nothing of what they finish
 SELECT
     failures.attempt_id,

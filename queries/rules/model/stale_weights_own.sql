@@ -3,6 +3,7 @@
 -- cause: model.stale_weights
 -- role: root
 -- precedence: 482
+-- needs: own
 -- known gaps: gateways that do not compare revisions
 SELECT
     failures.attempt_id,

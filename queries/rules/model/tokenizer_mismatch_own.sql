@@ -3,6 +3,7 @@
 -- cause: model.tokenizer_mismatch
 -- role: root
 -- precedence: 484
+-- needs: own
 -- known gaps: clients that send ids of tokens themselves
 SELECT
     failures.attempt_id,

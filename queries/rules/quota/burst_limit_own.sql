@@ -3,6 +3,7 @@
 -- cause: quota.burst_limit
 -- role: root
 -- precedence: 110
+-- needs: own
 -- known gaps: a burst limit that logs nothing (burst_limit_window)
 SELECT
     failures.attempt_id,

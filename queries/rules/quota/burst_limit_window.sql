@@ -3,6 +3,7 @@
 -- cause: quota.burst_limit
 -- role: root
 -- precedence: 150
+-- needs: bursts
 -- known gaps: users that no log names; bursts over several gateways
 SELECT
     bursts.attempt_id,

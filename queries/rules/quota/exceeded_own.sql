@@ -3,6 +3,7 @@
 -- cause: quota.exceeded
 -- role: root
 -- precedence: 100
+-- needs: own
 -- known gaps: a gateway that launders the reason; a pool that no record names
 SELECT
     failures.attempt_id,

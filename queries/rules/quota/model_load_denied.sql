@@ -3,6 +3,7 @@
 -- cause: quota.model_load_denied
 -- role: root
 -- precedence: 505
+-- needs: conditions, own
 -- known gaps: gateways with several engines of which others serve
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: quota.exceeded
 -- role: root
 -- precedence: 140
+-- needs: conditions
 -- known gaps: a user who is not named anywhere
 WITH refused AS (
     SELECT

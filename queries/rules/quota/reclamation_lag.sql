@@ -3,6 +3,7 @@
 -- cause: quota.reclamation_lag
 -- role: root
 -- precedence: 90
+-- needs: lagging, own
 -- known gaps: reservations of other users in the same project or tenant pool; refusals
 --     that only the gateway recorded
 SELECT

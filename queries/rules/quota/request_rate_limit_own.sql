@@ -3,6 +3,7 @@
 -- cause: quota.request_rate_limit
 -- role: root
 -- precedence: 130
+-- needs: own
 -- known gaps: a limit that logs nothing
 SELECT
     failures.attempt_id,

@@ -3,6 +3,7 @@
 -- cause: quota.request_rate_limit
 -- role: root
 -- precedence: 155
+-- needs: minutes
 -- known gaps: limits of a key or a team; users that no log names; a limit that neither
 --     a log nor --config states
 SELECT

@@ -3,6 +3,7 @@
 -- cause: quota.token_rate_limit
 -- role: root
 -- precedence: 120
+-- needs: own
 -- known gaps: a budget that logs nothing (token_rate_limit_window)
 SELECT
     failures.attempt_id,

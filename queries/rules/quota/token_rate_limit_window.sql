@@ -3,6 +3,7 @@
 -- cause: quota.token_rate_limit
 -- role: root
 -- precedence: 160
+-- needs: conditions
 -- known gaps: tokens that are booked later than they are used
 SELECT
     refusals.attempt_id,
