@@ -306,6 +306,25 @@ def test_problem_of_a_contract(own_queries: Path) -> None:
     assert "because INTEGER instead of" in got[0]
 
 
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("events", ""),
+        ("aliases", "does not need aliases"),
+        ("evnts", "evnts does not exist"),
+    ],
+)
+def test_problem_of_a_table_that_is_not_needed(
+    own_queries: Path, table: str, said: str
+) -> None:
+    """A header must not have a rule passed over that would fire."""
+    rule = own_queries / "rules/quota/refused.sql"
+    change(rule, "-- known gaps", f"-- needs: {table}\n-- known gaps")
+    got = list(rule_cases.problems(own_queries))
+    assert len(got) == bool(said)
+    assert said in "".join(got)
+
+
 def test_problem_of_a_statement(own_queries: Path) -> None:
     """A rule that does not run says so with the database's words, once per case."""
     change(own_queries / "rules/quota/refused.sql", "failures.ts AS", "failures.tt AS")

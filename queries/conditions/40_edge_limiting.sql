@@ -1,7 +1,6 @@
 -- title: The edge turns clients away by its own request or connection limit
 -- layer: harness
 -- cause: harness.edge_limit
--- needs: marks
 -- known gaps: limits with a log level below the one that was kept
 WITH limits AS (
     SELECT
