@@ -15,7 +15,7 @@ from faultlayer.clocks import tie
 from faultlayer.clocks.wishes import Wishes
 from faultlayer.queries import Library, Query
 from faultlayer.stated import Stated
-from faultlayer.write import regrouped
+from faultlayer.write import leaf, regrouped
 
 #: Views numbered below this read events as logged; those above, corrected ones.
 CORRECTED = 10
@@ -307,7 +307,7 @@ class Classifier:
         kept = f"{query.name}_{flag}"
         # The rows keep the order of the events as long as no join is turned around and
         # one thread streams them, which spares a sort.
-        con = self._con
+        con, leaves = self._con, [*map(leaf, wanted)]
         threads = con.execute("SELECT current_setting('threads')").fetchall()[0][0]
         con.execute("SET disabled_optimizers = 'build_side_probe_side,join_order'")
         con.execute("SET threads = 1")
@@ -316,10 +316,10 @@ class Classifier:
             pq.ParquetWriter(
                 self._dir / f"{query.name}.parquet",
                 wanted,
-                compression="zstd",
-                compression_level=1,
-                # The stubs know a flag only; a list of columns is as good.
-                use_dictionary=[n for n in wanted.names if n not in _PLAIN],  # type: ignore[arg-type]
+                # A compressor costs more than it saves on pages of a few repeated values.
+                compression={n: "zstd" if n in _PLAIN else "none" for n in leaves},
+                compression_level={n: 1 for n in leaves if n in _PLAIN},
+                use_dictionary=[n for n in leaves if n not in _PLAIN],  # type: ignore[arg-type]
                 column_encoding=_PLAIN,
                 # Only what a query prunes by: the others would cost and not pay.
                 write_statistics=["attempt_id", "ts_start", "ts_end", "failed"],

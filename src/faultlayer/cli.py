@@ -35,12 +35,13 @@ COMMANDS = {
 }
 """Help and module of each command, in the order in which `--help` lists them."""
 
-# For polars, which reads both when it is imported. Blocks follow each other within
+# For polars and pyarrow, which read them when they are imported. Blocks follow each other within
 # seconds: memory that goes back to the system in between, or to another thread's arena,
 # has to be mapped and cleared anew. And its own threads cost more than they gain on one
 # block (12 % of the CPU time, nothing of the wall time): files are read side by side.
 _SETTINGS = {
     "_RJEM_MALLOC_CONF": "dirty_decay_ms:10000,muzzy_decay_ms:10000,narenas:1,oversize_threshold:0",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
     "POLARS_MAX_THREADS": str(max(1, (os.cpu_count() or 1) // 2)),
 }
 # Much is made and dropped in every block, and next to nothing of it in a circle: the

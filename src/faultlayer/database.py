@@ -95,6 +95,8 @@ def connect(
             hint="sizes are written like 2GB or 512MB",
         ) from error
     con.execute("SET TimeZone = 'UTC'")
+    # Every statement that names a table would read its footer anew.
+    con.execute("SET parquet_metadata_cache = true")
     _OPEN.add(con)
     return con
 

@@ -47,7 +47,13 @@ _UNSORTED: Final = frozenset(
         "message",
         "attrs",
         "text",
+        # Look-ups have the bloom filter; most ids have no order.
+        "request_id",
     }
+)
+# Never null: nothing is said of that row by row.
+_CERTAIN: Final = frozenset(
+    {"event_id", "source_id", "line", "lines", "byte_offset", "byte_length"}
 )
 # Mostly one value, or few: their pages are tiny, and a compressor for each costs more
 # than it saves.
@@ -105,16 +111,24 @@ class Writer:
         self, path: Path, columns: tuple[Column, ...], bloom: str | None = None
     ) -> None:
         self._schema = {column.name: _POLARS[column.type] for column in columns}
-        empty = pl.DataFrame(schema=self._schema)
+        empty = self._arrow(pl.DataFrame(schema=self._schema)).schema
+        self._arrow_schema = pa.schema(
+            [one.with_nullable(one.name not in _CERTAIN) for one in empty]
+        )
         names = list(self._schema)
+        paths = {one.name: leaf(one) for one in self._arrow_schema}
         # The types of memory (string views) are not those of the file: not stored.
         self._writer = pq.ParquetWriter(
             path,
-            self._arrow(empty).schema,
-            compression={n: "none" if n in _REPEATED else "zstd" for n in names},
-            compression_level={n: _LEVEL for n in names if n not in _REPEATED},
+            self._arrow_schema,
+            compression={
+                path: "none" if n in _REPEATED else "zstd" for n, path in paths.items()
+            },
+            compression_level={
+                path: _LEVEL for n, path in paths.items() if n not in _REPEATED
+            },
             # The stubs know a flag only; a list of columns is as good.
-            use_dictionary=[n for n in names if n not in _ENCODINGS],  # type: ignore[arg-type]
+            use_dictionary=[path for n, path in paths.items() if n not in _ENCODINGS],  # type: ignore[arg-type]
             column_encoding={n: _ENCODINGS[n] for n in names if n in _ENCODINGS},
             write_statistics=[n for n in names if n not in _UNSORTED],
             bloom_filter_options={bloom: {"ndv": GROUP, "fpp": 0.01}}
@@ -155,7 +169,11 @@ class Writer:
         table = pl.concat(self._rows)
         for start in range(0, size, GROUP):
             part = table.slice(start, min(GROUP, size - start))
-            self._writer.write_table(self._arrow(part), row_group_size=GROUP)
+            columns = self._arrow(part).columns
+            self._writer.write_table(
+                pa.Table.from_arrays(columns, schema=self._arrow_schema),
+                row_group_size=GROUP,
+            )
         rest = table.slice(size)
         self._rows = [rest] if len(rest) else []
         self._held = len(rest)
@@ -179,6 +197,13 @@ class Writer:
             self.close()
         else:
             self._writer.close()
+
+
+def leaf(column: "pa.Field[pa.DataType]") -> str:
+    """Give the name under which Parquet has the values of a column."""
+    return (
+        f"{column.name}.list.element" if pa.types.is_list(column.type) else column.name
+    )
 
 
 def regrouped(reader: pa.RecordBatchReader, size: int) -> Iterator[pa.Table]:
