@@ -35,10 +35,11 @@ COMMANDS = {
 }
 """Help and module of each command, in the order in which `--help` lists them."""
 
-# For polars and pyarrow, which read them when they are imported. Blocks follow each other within
-# seconds: memory that goes back to the system in between, or to another thread's arena,
-# has to be mapped and cleared anew. And its own threads cost more than they gain on one
-# block (12 % of the CPU time, nothing of the wall time): files are read side by side.
+# For polars and pyarrow, which read them when they are imported. Blocks follow each
+# other within seconds: memory that goes back to the system in between, or to another
+# thread's arena, has to be mapped and cleared anew. And its own threads cost more
+# than they gain on one block (12 % of the CPU time, nothing of the wall time): files
+# are read side by side.
 _SETTINGS = {
     "_RJEM_MALLOC_CONF": "dirty_decay_ms:10000,muzzy_decay_ms:10000,narenas:1,oversize_threshold:0",
     "ARROW_DEFAULT_MEMORY_POOL": "system",

@@ -66,11 +66,8 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
         }
         turned, checks = _spread(con, tied, clocks, reference)
     waiting = [name for name in clocks if name not in tied]
-    for through in (siblings.borrow, machines.share):
-        for clock in through(con, tied, waiting):
-            tied[clock.clock_id] = clock
-            turned += turns.find(con, clock, by_id=False)
-        waiting = [name for name in waiting if name not in tied]
+    turned += _beside(con, tied, waiting)
+    waiting = [name for name in waiting if name not in tied]
     for clock in exchanges.match(con, tied, waiting):
         tied[clock.clock_id] = clock
     waiting = [name for name in waiting if name not in tied]
@@ -81,11 +78,8 @@ def tie(con: duckdb.DuckDBPyConnection, wishes: Wishes) -> Tied:
     for clock in moments.match(con, edges, waiting):
         tied[clock.clock_id] = clock
     waiting = [name for name in waiting if name not in tied]
-    for through in (siblings.borrow, machines.share):
-        for clock in through(con, tied, waiting):
-            tied[clock.clock_id] = clock
-            turned += turns.find(con, clock, by_id=False)
-        waiting = [name for name in waiting if name not in tied]
+    turned += _beside(con, tied, waiting)
+    waiting = [name for name in waiting if name not in tied]
     rest = [
         Clock(name, "untied", "no shared request ids")
         for name in waiting
@@ -171,6 +165,19 @@ def _reference(clocks: dict[str, _Known]) -> str | None:
         return edge, known.exchanges, known.records
 
     return max(sorted(useful, reverse=True), key=rank, default=None)
+
+
+def _beside(
+    con: duckdb.DuckDBPyConnection, tied: dict[str, Clock], waiting: list[str]
+) -> list[turns.Turn]:
+    """Tie clocks through those of their own log or machine; give where they turned."""
+    turned: list[turns.Turn] = []
+    for through in (siblings.borrow, machines.share):
+        waiting = [name for name in waiting if name not in tied]
+        for clock in through(con, tied, waiting):
+            tied[clock.clock_id] = clock
+            turned += turns.find(con, clock, by_id=False)
+    return turned
 
 
 def _others(
