@@ -69,6 +69,7 @@ facts AS (
         failures.status,
         failures.forwarded,
         failures.edge_forwarded,
+        failures.adrift,
         failures.tried_upstream,
         failures.engine,
         uncovered.event_id IS NOT NULL AS uncovered,
@@ -160,6 +161,15 @@ needed AS (
                     'quota: no fresh balance of ' || coalesce(facts.user_id, 'its user')
         END AS pool_need,
         CASE
+            WHEN
+                facts.cause IS NULL
+                AND facts.adrift
+                AND EXISTS (
+                    SELECT 1
+                    FROM conditions
+                    WHERE conditions.role = 'root'
+                )
+                THEN 'clock: nothing ties that of its own log to any other'
             WHEN facts.cause IS NULL
                 THEN
                     'clock: ' || facts.scopes

@@ -21,7 +21,10 @@ SELECT
     attempts_failed.duration_ms,
     attempts_failed.upstream_header_ms,
     attempts_failed.upstream_hops,
-    coalesce(attempts_failed.upstream_hops, 0) > 0 AS tried_upstream
+    coalesce(attempts_failed.upstream_hops, 0) > 0 AS tried_upstream,
+    -- By a clock that nothing ties it is at no known time for other logs.
+    coalesce(clocks.status = 'untied', FALSE) AS adrift
 FROM attempts_failed
 INNER JOIN sources ON attempts_failed.source_id = sources.source_id
+LEFT JOIN clocks ON sources.clock_id = clocks.clock_id AND clocks.segment = 0
 LEFT JOIN addressed ON attempts_failed.attempt_id = addressed.attempt_id

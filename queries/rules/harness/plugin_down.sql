@@ -27,6 +27,7 @@ INNER JOIN conditions
     ON
         conditions.scope_kind = 'plugin'
         AND conditions.clock_status <> 'untied'
+        AND NOT failures.adrift
         AND may_overlap(
             failures.ts_start, failures.ts_end, failures.ts_error_us,
             conditions.ts_start, conditions.ts_end, conditions.ts_error_us

@@ -56,6 +56,7 @@ asking AS (
         failures.attempt_id,
         failures.engine,
         failures.source_id,
+        failures.adrift,
         failures.status,
         failures.ts_start,
         failures.ts_end,
@@ -133,7 +134,8 @@ meant AS (
     FROM (
         SELECT DISTINCT
             asking.engine,
-            asking.source_id
+            asking.source_id,
+            asking.adrift
         FROM asking
     ) AS engines
     INNER JOIN conditions
@@ -142,7 +144,7 @@ meant AS (
             AND conditions.layer = 'model'
             AND conditions.cause <> 'model.slow'
             AND (
-                conditions.clock_status <> 'untied'
+                (conditions.clock_status <> 'untied' AND NOT engines.adrift)
                 OR (conditions.condition_id, engines.source_id) IN (
                     SELECT (same_clock.condition_id, same_clock.source_id)
                     FROM same_clock

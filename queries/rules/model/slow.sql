@@ -26,6 +26,7 @@ INNER JOIN conditions
     ON
         conditions.cause = 'model.slow'
         AND conditions.clock_status <> 'untied'
+        AND NOT failures.adrift
         AND coalesce(failures.engine, conditions.scope) = conditions.scope
         AND may_overlap(
             failures.ts_start, failures.ts_end, failures.ts_error_us,

@@ -17,6 +17,7 @@ WITH refused AS (
     FROM failures
     WHERE
         failures.status IN (402, 403, 429)
+        AND NOT failures.adrift
         AND failures.forwarded IS FALSE
         -- A limiter that says that it refused is no pool.
         AND NOT EXISTS (

@@ -22,6 +22,7 @@ INNER JOIN conditions
     ON
         conditions.cause = 'quota.token_rate_limit'
         AND conditions.clock_status <> 'untied'
+        AND NOT failures.adrift
         AND conditions.scope = refusals.user_id
         AND may_overlap(
             failures.ts_start, failures.ts_end, failures.ts_error_us,
