@@ -58,6 +58,7 @@ VIEW_DOCS = {
     "ledger": "entries of the quota ledger, with what was spent and held by then",
     "in_flight": "attempts under way, after each instant at which that changed",
     "hops": "upstreams that an attempt tried, and how long each took",
+    "forecast": "what each quota pool will be charged hour by hour, with a 95 % band",
     "join_quality": "how well the request ids of each source join it to other logs",
 }
 

@@ -81,9 +81,26 @@ JOIN_QUALITY = _columns(
     ("attempts_share", pa.float64(), "the same as a share of all attempts with an id"),
 )
 
+FORECAST = _columns(
+    ("level", _TEXT, "which pool: user, project or tenant"),
+    ("pool", _TEXT, "name of the pool"),
+    ("hours", pa.int64(), "whole hours of history that it rests on, at most 8 weeks"),
+    ("ts", _TS, "start of an hour to come, corrected; NULL = no forecast"),
+    ("expected", pa.float64(), "charged in that hour, in the ledger's unit"),
+    ("low", pa.float64(), "the same, lower end of its 95 % band"),
+    ("high", pa.float64(), "the same, upper end of its 95 % band"),
+    ("total", pa.float64(), "charged from the end of the ledger to that hour's end"),
+    ("total_low", pa.float64(), "the same, lower end of its 95 % band"),
+    ("total_high", pa.float64(), "the same, upper end of its 95 % band"),
+    ("used", pa.float64(), "used at the end of the ledger; NULL = no snapshot tells"),
+    ("pool_limit", pa.float64(), "what the pool may use, in the ledger's unit"),
+    ("refused", _TEXT, "why there is no forecast; NULL = there is one"),
+)
+
 TABLES: dict[str, tuple[Column, ...]] = {
     "ledger": LEDGER,
     "in_flight": IN_FLIGHT,
     "hops": HOPS,
     "join_quality": JOIN_QUALITY,
+    "forecast": FORECAST,
 }

@@ -62,7 +62,7 @@ def test_heat_has_three_steps_a_decade() -> None:
 
 
 def test_a_pool_and_its_forecast() -> None:
-    """From 50 % at 1 %/min, 8 further minutes of the axis lead to 58 %."""
+    """From 50 % on there is a line to 58 % at the end of the axis, 8 minutes on."""
     rows = [
         {
             "level": "user",
@@ -73,23 +73,57 @@ def test_a_pool_and_its_forecast() -> None:
         }
         for minute, ratio in ((0, 0.2), (30, 0.5))
     ]
-    forecast = {
-        "level": "user",
-        "pool": "u-1",
-        "last_ts": START + MINUTE * 32,
-        "used_ratio": 0.5,
-        "per_hour": 0.6,
-        "per_hour_low": 0.3,
-        "per_hour_high": 0.9,
-    }
-    chart = flow.balances(rows, [forecast], say)
+    ahead = [
+        {
+            "pool": "user u-1",
+            "ts": START + MINUTE * minute,
+            "used_ratio": ratio,
+            "used_ratio_low": ratio - 0.02,
+            "used_ratio_high": ratio + 0.02,
+        }
+        for minute, ratio in ((36, 0.54), (40, 0.58), (50, 0.68))
+    ]
+    chart = flow.balances(rows, ahead, say)
     (line,) = of(chart, "forecast")
     end_y = float(dict(line.attributes)["d"].split()[-1])
     assert end_y == pytest.approx(12 + 190 * (1 - 0.58 / 1.04), abs=0.1)
-    assert len(of(chart, "band")) == 1
-    assert len(of(flow.balances(rows, [], say), "band")) == 0
+    (band,) = of(chart, "band")
+    assert dict(band.attributes)["d"].count("L") == 4
+    assert not of(flow.balances(rows, [], say), "band")
     assert flow.balances([], [], say) is None
-    assert flow.spending([], say) is None
+
+
+def test_a_spender_and_its_forecast() -> None:
+    """What is to come is added to what was spent; a wide band does not hide the line."""
+    rows = [
+        {
+            "pool": "user u-1",
+            "ts": START + timedelta(days=day),
+            "width_s": 86400,
+            "charged": 50.0,
+            "spent": spent,
+        }
+        for day, spent in ((0, 50.0), (19, 100.0))
+    ]
+    ahead = [
+        {
+            "pool": "user u-1",
+            "ts": START + timedelta(days=20, hours=6 * number),
+            "total": 10.0 * number,
+            "total_low": 5.0 * number,
+            "total_high": 400.0 * number,
+        }
+        for number in range(1, 9)
+    ]
+    chart = flow.spending(rows, ahead, say)
+    (line,) = of(chart, "forecast")
+    end_y = float(dict(line.attributes)["d"].split()[-1])
+    # Twice of what was spent is the most that is drawn.
+    assert end_y == pytest.approx(12 + 190 * (1 - 180 / 208), abs=0.1)
+    assert len(of(chart, "band")) == 1
+    assert ahead[0]["total"] == 10.0
+    assert not of(flow.spending(rows, [], say), "band")
+    assert flow.spending([], [], say) is None
 
 
 def test_a_clock_that_was_set_has_two_lines() -> None:

@@ -13,7 +13,7 @@ from faultlayer.summary import Values
 
 _TOP, _TALL, _BELOW = 12, 190, 30
 _FULL = 1.0
-#: How much further a forecast goes, as a share of the time that the snapshots cover.
+#: How much further a forecast goes at most, as a share of the time that is drawn.
 _AHEAD = 0.25
 
 
@@ -40,13 +40,10 @@ def balances(
     """
     if not rows:
         return None
+    ahead = _ahead(forecasts, [f"{row['level']} {row['pool']}" for row in rows])
+    ahead = {pool: found for pool, found in ahead.items() if _told(found)}
     most = max(_FULL, *(row["used_ratio"] for row in rows)) * 1.04
-    ahead = {
-        f"{row['level']} {row['pool']}": row
-        for row in forecasts
-        if row["per_hour_low"] is not None and row["per_hour_high"] is not None
-    }
-    frame, drawn = _frame(rows, most, lambda tick: f"{tick:.0%}", ahead=bool(ahead))
+    frame, drawn = _frame(rows, most, lambda tick: f"{tick:.0%}", ahead)
     full = frame.y(_FULL)
     drawn.append(
         shapes.segment(frame.times.left, full, frame.times.right, full, "limit")
@@ -55,8 +52,7 @@ def balances(
     pools = groupby(rows, key=lambda row: f"{row['level']} {row['pool']}")
     for number, (name, found) in enumerate(pools):
         points = [frame.at(row, "used_ratio") for row in found]
-        if name in ahead:
-            drawn += _forecast(ahead[name], frame, points[-1], number)
+        drawn += _forecast(ahead.get(name, ()), "used_ratio", frame, points[-1], number)
         drawn += _line(points, number, name)
         legend.append((f"series s{number}", name))
     return _chart(
@@ -73,12 +69,27 @@ def balances(
     )
 
 
-def spending(rows: Sequence[Values], say: Say) -> Chart | None:
-    """Give what each spender was charged by then; None where no ledger tells."""
+def spending(
+    rows: Sequence[Values], forecasts: Sequence[Values], say: Say
+) -> Chart | None:
+    """Give what each spender was charged by then; None where no ledger tells.
+
+    Behind the end of the ledger stands how it goes on by `forecasts`, with their band.
+    """
     if not rows:
         return None
-    most = max(row["spent"] for row in rows) * 1.04
-    frame, drawn = _frame(rows, most, lambda tick: f"{tick:,g}")
+    ahead = _ahead(forecasts, [row["pool"] for row in rows])
+    spent = {row["pool"]: row["spent"] for row in rows}  # the last one stays
+    most = max(spent.values())
+    for pool, told in ahead.items():
+        for row in told:
+            for key in ("total", "total_low", "total_high"):
+                row[key] += spent[pool]
+        # A band may be so wide that nothing else could be seen.
+        most = max(most, min(told[-1]["total_high"], 2 * spent[pool]))
+    frame, drawn = _frame(rows, most * 1.04, lambda tick: f"{tick:,g}", ahead)
+    end = min((one[0]["ts"] for one in ahead.values()), default=None)
+    right = frame.times.right if end is None else frame.times.at(end)
     legend = []
     for number, (name, found) in enumerate(groupby(rows, key=lambda row: row["pool"])):
         points: list[tuple[float, float]] = []
@@ -86,7 +97,8 @@ def spending(rows: Sequence[Values], say: Say) -> Chart | None:
             x, y = frame.at(row, "spent")
             points.append((x, points[-1][1] if points else frame.y(0)))
             points.append((x, y))
-        points.append((frame.times.right, points[-1][1]))
+        points.append((max(right, points[-1][0]), points[-1][1]))
+        drawn += _forecast(ahead.get(name, ()), "total", frame, points[-1], number)
         drawn += _line(points, number, name)
         legend.append((f"series s{number}", name))
     return _chart(
@@ -101,6 +113,21 @@ def spending(rows: Sequence[Values], say: Say) -> Chart | None:
             "spent": [f"{row['spent']:,g}" for row in rows],
         },
     )
+
+
+def _ahead(
+    forecasts: Sequence[Values], pools: Sequence[str]
+) -> dict[str, list[Values]]:
+    """Give the forecasts of these pools by their names, each in the order of time."""
+    found: dict[str, list[Values]] = {}
+    for row in forecasts:
+        if row["pool"] in pools:
+            found.setdefault(row["pool"], []).append(dict(row))
+    return found
+
+
+def _told(found: Sequence[Values]) -> bool:
+    return all(row["used_ratio_high"] is not None for row in found)
 
 
 def _chart(
@@ -130,17 +157,17 @@ def _frame(
     rows: Sequence[Values],
     most: float,
     spelled: Callable[[float], str],
-    *,
-    ahead: bool = False,
+    ahead: Mapping[str, Sequence[Values]],
 ) -> tuple[_Frame, list[Shape]]:
-    """Give the frame of lines with its axes; with `ahead` there is room behind them."""
+    """Give the frame of lines with its axes, with room behind them for forecasts."""
     ticks = scales.rounded(0, most)
     left = max(shapes.width_of(spelled(tick)) for tick in ticks) + 16
     start = min(row["ts"] for row in rows)
     width = timedelta(seconds=rows[0]["width_s"])
     end = scales.later(max(row["ts"] for row in rows), width)
     if ahead:
-        end = scales.later(end, (end - start) * _AHEAD)
+        last = max(found[-1]["ts"] for found in ahead.values())
+        end = min(last, scales.later(end, (end - start) * _AHEAD))
     times = scales.Times(start, end, left, shapes.WIDTH - 20.0)
     frame = _Frame(times, most)
     drawn: list[Shape] = []
@@ -152,20 +179,28 @@ def _frame(
 
 
 def _forecast(
-    row: Values, frame: _Frame, last: tuple[float, float], number: int
+    rows: Sequence[Values],
+    key: str,
+    frame: _Frame,
+    last: tuple[float, float],
+    number: int,
 ) -> list[Shape]:
     """Give the band in which a pool goes on, and the line in it."""
-    hours = (frame.times.end - row["last_ts"]) / timedelta(hours=1)
-    right = frame.times.right
+    seen = [row for row in rows if last[0] < frame.times.at(row["ts"])]
+    seen = [row for row in seen if row["ts"] <= frame.times.end]
+    if not seen:
+        return []
 
-    def end(rate: float) -> tuple[float, float]:
-        share = row["used_ratio"] + rate * hours
-        return right, frame.y(min(share, frame.most))
+    def edge(name: str) -> list[tuple[float, float]]:
+        return [
+            (frame.times.at(row["ts"]), frame.y(min(row[name], frame.most)))
+            for row in seen
+        ]
 
-    band = [last, end(row["per_hour_high"]), end(row["per_hour_low"])]
+    band = [last, *edge(f"{key}_high"), *reversed(edge(f"{key}_low"))]
     return [
         shapes.path(band, "band", closed=True),
-        shapes.path([last, end(row["per_hour"])], f"forecast s{number}", closed=False),
+        shapes.path([last, *edge(key)], f"forecast s{number}", closed=False),
     ]
 
 

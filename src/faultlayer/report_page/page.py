@@ -66,10 +66,10 @@ def _charts(asked: Asked, say: bars.Say) -> dict[str, Chart]:
         bars.chart(asked.answers["failures"].rows, say),
         heat.chart(asked.answers["latency"].rows, say),
         waterfall.chart(asked.victim, say),
-        flow.balances(
-            asked.answers["pools"].rows, asked.answers["quota_forecast"].rows, say
+        flow.balances(asked.answers["pools"].rows, asked.answers["forecast"].rows, say),
+        flow.spending(
+            asked.answers["spending"].rows, asked.answers["forecast"].rows, say
         ),
-        flow.spending(asked.answers["spending"].rows, say),
         offsets.chart(
             asked.answers["clocks"].rows, asked.answers["totals"].rows[0], say
         ),
