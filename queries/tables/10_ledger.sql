@@ -19,6 +19,8 @@ WITH entries AS (
             1
         ) AS gpu_seconds
     FROM events
+    -- What stands there twice was booked once.
+    ANTI JOIN rebooked ON events.event_id = rebooked.event_id
     WHERE
         -- As a range, since that skips row groups of other records.
         events.kind BETWEEN 'quota_charge' AND 'quota_reserve'

@@ -49,6 +49,7 @@ denials AS (
         marks.ts_error_us,
         marks.clock_status
     FROM marks
+    ANTI JOIN rebooked ON marks.event_id = rebooked.event_id
     WHERE
         marks.kind = 'quota_deny'
         AND marks.user_id IS NOT NULL

@@ -26,6 +26,7 @@ WITH charged AS (
     INNER JOIN sources ON events.source_id = sources.source_id
     LEFT JOIN clocks
         ON events.clock_id = clocks.clock_id AND clocks.segment = 0
+    ANTI JOIN rebooked ON events.event_id = rebooked.event_id
     WHERE events.kind = 'quota_charge' AND events.request_id IS NOT NULL
 )
 

@@ -53,6 +53,7 @@ VIEW_DOCS = {
     "settings": "limits that a configuration file or a record states",
     "balances": "what balance snapshots say of each quota pool",
     "mismatches": "entries of the ledger that do not fit what was used",
+    "rebooked": "records of the ledger that repeat another",
     "gpu_readings": "what monitors read of GPUs: heat, power, clock, load",
     "events": "parsed records in corrected time, with resolved request ids",
     "ledger": "entries of the quota ledger, with what was spent and held by then",

@@ -320,6 +320,11 @@ MISMATCHES = _columns(
     ("odd", _TEXT, "what is odd about it"),
 )
 
+REBOOKED = _columns(
+    ("event_id", pa.int64(), "record of the ledger that repeats another"),
+    ("first_event_id", pa.int64(), "the one that it repeats"),
+)
+
 GPU_READINGS = _columns(
     ("event_id", pa.int64(), "record, or one of the scrape's"),
     ("clock_id", _TEXT, "clock of the monitor"),
@@ -350,6 +355,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "settings": SETTINGS,
     "balances": BALANCES,
     "mismatches": MISMATCHES,
+    "rebooked": REBOOKED,
     "gpu_readings": GPU_READINGS,
 }
 
