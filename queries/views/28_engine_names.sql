@@ -37,6 +37,51 @@ lonely AS (
         (SELECT min(names.engine) FROM names) AS engine
     FROM labels
     HAVING count(*) = 1 AND (SELECT count(*) FROM names) = 1
+),
+
+-- Who is left over on either side, and tells of an end or a failed start.
+broken_logs AS (
+    SELECT
+        marks.engine AS label,
+        min(marks.ts_raw) AS ts_raw
+    FROM marks
+    WHERE
+        of_engine(marks.layer, marks.component)
+        AND marks.request_id IS NULL
+        AND marks.severity IN ('error', 'critical')
+        AND marks.engine NOT IN (SELECT by_ids.label FROM by_ids)
+        AND marks.engine NOT IN (SELECT names.engine FROM names)
+    GROUP BY marks.engine
+),
+
+broken_names AS (
+    SELECT
+        marks.engine,
+        min(marks.ts_raw) AS ts_raw
+    FROM marks
+    WHERE
+        marks.layer = 'harness'
+        AND marks.kind IN ('engine_start_failed', 'engine_exited')
+        AND marks.engine IN (SELECT names.engine FROM names)
+        AND marks.engine NOT IN (SELECT by_ids.engine FROM by_ids)
+        AND marks.engine NOT IN (SELECT labels.label FROM labels)
+    GROUP BY marks.engine
+),
+
+by_trouble AS (
+    SELECT
+        min(broken_logs.label) AS label,
+        min(broken_names.engine) AS engine
+    FROM broken_logs
+    CROSS JOIN broken_names
+    HAVING
+        count(*) = 1
+        -- One trouble, whatever zone its log is written in.
+        AND bool_and(
+            abs(date_diff('hour', broken_logs.ts_raw, broken_names.ts_raw)) <= 14
+            OR coalesce(broken_logs.ts_raw, TIMESTAMP '1970-01-01')
+            < TIMESTAMP '1971-01-01'
+        )
 )
 
 SELECT
@@ -45,13 +90,16 @@ SELECT
         (SELECT names.engine FROM names WHERE names.engine = labels.label),
         by_ids.engine,
         lonely.engine,
+        by_trouble.engine,
         labels.label
     ) AS engine,
     coalesce(
         (SELECT names.engine FROM names WHERE names.engine = labels.label),
         by_ids.engine,
-        lonely.engine
+        lonely.engine,
+        by_trouble.engine
     ) IS NOT NULL AS known
 FROM labels
 LEFT JOIN by_ids ON labels.label = by_ids.label
 LEFT JOIN lonely ON labels.label = lonely.label
+LEFT JOIN by_trouble ON labels.label = by_trouble.label
