@@ -194,6 +194,19 @@ def test_an_engine_that_never_came_up_while_nobody_was_served(
     assert tied(con) == []
 
 
+def test_one_failure_will_do_for_stamps_with_a_zone(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Of stamps without one it takes two, which they must agree with as they stand."""
+    exchanges(con, (30, 1, 502))
+    for clock in ("engine", "zoned"):
+        words(con, (2, "engine_loading"), clock=clock, severity="info")
+        words(con, (20, "weights_missing"), clock=clock)
+    assert tied(con, ("engine", "zoned")) == [(0.0, -12.0, 60.0)]
+    exchanges(con, (40, 1, 502))
+    assert tied(con, ("engine", "zoned")) == [(0.0, -22.0, 60.0)] * 2
+
+
 def test_an_engine_that_died_while_it_loaded_never_came_up(
     con: duckdb.DuckDBPyConnection,
 ) -> None:

@@ -34,7 +34,9 @@ _ZONE_SKEW_US = 15 * _SECOND
 _YEAR_US = 366 * 86_400 * _SECOND
 #: How long before the first failure that is kept a start can have failed.
 _BEFORE_US = 3600 * _SECOND
-_FEW = 3  # failures below which nothing is said of an engine that never came up
+#: Failures from which on something is said of an engine that came up late, in a zone that
+#: is guessed; that never did, by stamps that must agree as they stand; or with a zone.
+_FEW, _FEWER, _ONE = 3, 2, 1
 
 # What ends an engine's service, in its own log. Of its first failed start nobody saw the
 # beginning.
@@ -212,7 +214,7 @@ def match(
         deaths = list(_deaths(words))
         if not words or len(deaths) > _MOST:
             continue
-        zoned = con.execute(_ZONED, [name]).fetchone()
+        zoned = con.execute(_ZONED, [name]).fetchall() == [(True,)]
         ranked = []
         for edge in edges:
             outages = _outages(con, edge, name)
@@ -224,12 +226,9 @@ def match(
                 for number, death in enumerate(deaths)
                 for outage in outages
                 if outage.served_before is not None
-            ]
-            best = _agreed(
-                [one for one in pairs or _starting(words, outages) if one[0] <= one[1]],
-                counted=words[0].ts < _YEAR_US,
-                zoned=bool(zoned and zoned[0]),
-            )
+            ] or _starting(words, outages, _ONE if zoned else _FEWER)
+            possible = [one for one in pairs if one[0] <= one[1]]
+            best = _agreed(possible, counted=words[0].ts < _YEAR_US, zoned=zoned)
             ranked += [best] if best else []
         if ranked:
             _, (low, high, count) = max(ranked, key=lambda one: one[0])
@@ -317,12 +316,12 @@ def _deaths(words: Sequence[_Word]) -> Iterator[_Death]:
 
 
 def _starting(
-    words: Sequence[_Word], outages: Sequence[_Outage]
+    words: Sequence[_Word], outages: Sequence[_Outage], few: int
 ) -> list[tuple[int, int, int]]:
     """Give the bounds of the offset by an engine's start, while which nobody was served.
 
     When it was ready at last, the recovery tells. When it never was, or died while it
-    loaded, the clock has to be right as it stands: no zone is likelier than the next.
+    loaded, of `few` failures at least, the clock has to be right as it stands.
     """
     begun, failed, ready = words[0].ts, None, None
     for word in words:
@@ -339,7 +338,7 @@ def _starting(
         room = words[0].precision + outage.precision
         before = outage.served_before
         high = begun - (outage.first - _BEFORE_US if before is None else before) + room
-        if outage.failures < _FEW:
+        if outage.failures < (few if ready is None else _FEW):
             continue
         if ready is not None and outage.served_after is not None:
             low = ready - outage.served_after - room
