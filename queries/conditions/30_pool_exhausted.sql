@@ -141,6 +141,27 @@ served AS (
         min(next_good.next_ts) AS next_ts
     FROM next_good
     GROUP BY next_good.scope, next_good.level, next_good.ts
+),
+
+-- Who is never served again did perhaps not ask: then anybody else of the pool, once
+-- nobody was refused any more.
+later AS (
+    SELECT
+        lasts.scope,
+        lasts.level,
+        min(good.ts_start) AS next_ts
+    FROM (
+        SELECT
+            named.scope,
+            named.level,
+            max(named.ts) AS ts,
+            list(DISTINCT named.user_id) AS users
+        FROM named
+        GROUP BY named.scope, named.level
+    ) AS lasts
+    INNER JOIN good
+        ON list_contains(lasts.users, good.user_id) AND lasts.ts < good.ts_start
+    GROUP BY lasts.scope, lasts.level
 )
 
 SELECT
@@ -149,7 +170,7 @@ SELECT
     named.level AS scope_kind,
     named.scope,
     min(named.ts) AS ts_start,
-    served.next_ts AS ts_end,
+    coalesce(served.next_ts, later.next_ts) AS ts_end,
     max(named.ts_error_us) AS ts_error_us,
     min(named.clock_status) AS clock_status,
     CASE
@@ -172,7 +193,8 @@ LEFT JOIN served
         named.scope = served.scope
         AND named.level = served.level
         AND named.ts = served.ts
-GROUP BY named.level, named.scope, served.next_ts
+LEFT JOIN later ON named.scope = later.scope AND named.level = later.level
+GROUP BY named.level, named.scope, coalesce(served.next_ts, later.next_ts)
 UNION ALL
 SELECT
     'quota.exceeded' AS cause,

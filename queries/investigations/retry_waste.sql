@@ -7,7 +7,7 @@
 -- column attempts: attempts of all of them
 -- column amplification: attempts for each request
 -- column failed: failed attempts
--- column charged: charges of the ledger for requests that never succeeded
+-- column charged: charges of the ledger for attempts that failed
 -- column wasted_tokens: tokens that these charged for
 -- column wasted_gpu_seconds: GPU seconds that these charged for
 -- column wasted_amount: what they took from the pools, in the ledger's unit
@@ -22,18 +22,35 @@ WITH requests AS (
     GROUP BY attempts.request_id
 ),
 
+-- Of several charges of a request the last ones are of what was served, unless they
+-- say themselves what became of it.
+ordered AS (
+    SELECT
+        ledger.*,
+        coalesce(
+            ledger.status >= 400,
+            row_number() OVER (
+                PARTITION BY ledger.request_id
+                ORDER BY ledger.ts DESC, ledger.event_id DESC
+            ) > requests.attempts - requests.failed
+        ) AS wasted
+    FROM ledger
+    INNER JOIN requests ON ledger.request_id = requests.request_id
+    WHERE ledger.entry = 'charge' AND requests.failed > 0
+),
+
 charges AS (
     SELECT
-        ledger.request_id,
+        ordered.request_id,
         count(*) AS charged,
         sum(
-            coalesce(ledger.prompt_tokens, 0) + coalesce(ledger.completion_tokens, 0)
+            coalesce(ordered.prompt_tokens, 0) + coalesce(ordered.completion_tokens, 0)
         ) AS tokens,
-        sum(ledger.gpu_seconds) AS gpu_seconds,
-        sum(ledger.amount) AS amount
-    FROM ledger
-    WHERE ledger.entry = 'charge' AND ledger.request_id IS NOT NULL
-    GROUP BY ledger.request_id
+        sum(ordered.gpu_seconds) AS gpu_seconds,
+        sum(ordered.amount) AS amount
+    FROM ordered
+    WHERE ordered.wasted
+    GROUP BY ordered.request_id
 )
 
 SELECT
@@ -47,10 +64,7 @@ SELECT
     round(coalesce(sum(charges.gpu_seconds), 0), 3) AS wasted_gpu_seconds,
     round(coalesce(sum(charges.amount), 0), 3) AS wasted_amount
 FROM requests
-LEFT JOIN charges
-    ON
-        requests.request_id = charges.request_id
-        AND requests.failed = requests.attempts
+LEFT JOIN charges ON requests.request_id = charges.request_id
 GROUP BY requests.user_id
 HAVING sum(requests.failed) > 0
 ORDER BY

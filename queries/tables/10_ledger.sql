@@ -10,6 +10,7 @@ WITH entries AS (
         events.project_id,
         events.tenant_id,
         events.quota_amount AS amount,
+        events.status,
         events.prompt_tokens,
         events.completion_tokens,
         try_cast((events.attrs ->> '$.seconds') AS DOUBLE)
@@ -30,26 +31,45 @@ WITH entries AS (
         )
 ),
 
--- A charge or release ends the request's last reservation, whatever its own amount.
-moves AS (
+-- The first charge, release or reclaim after a reservation ends all that is reserved for
+-- its request, whatever its own amount: what comes after it gives back what is over.
+ends AS (
     SELECT
         entries.*,
-        CASE entries.entry WHEN 'charge' THEN entries.amount ELSE 0 END AS spent,
-        CASE entries.entry
-            WHEN 'reserve' THEN entries.amount
-            WHEN 'charge' THEN -reserved.amount
-            WHEN 'release' THEN -reserved.amount
+        entries.request_id IS NOT NULL
+        AND entries.entry IN ('charge', 'release', 'reclaim')
+        AND lag(entries.entry) OVER (
+            PARTITION BY entries.request_id, entries.entry = 'deny'
+            ORDER BY entries.ts, entries.event_id
+        ) = 'reserve' AS is_end
+    FROM entries
+),
+
+holds AS (
+    SELECT
+        ends.*,
+        count(*) FILTER (WHERE ends.is_end) OVER (
+            PARTITION BY ends.request_id
+            ORDER BY ends.ts, ends.event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS hold
+    FROM ends
+),
+
+moves AS (
+    SELECT
+        holds.*,
+        CASE holds.entry WHEN 'charge' THEN holds.amount ELSE 0 END AS spent,
+        CASE
+            WHEN holds.entry = 'reserve' THEN holds.amount
+            WHEN holds.is_end
+                THEN
+                    -sum(holds.amount) FILTER (WHERE holds.entry = 'reserve') OVER (
+                        PARTITION BY holds.request_id, holds.hold
+                    )
             ELSE 0
         END AS held
-    FROM entries
-    LEFT JOIN (
-        SELECT
-            entries.request_id,
-            avg(entries.amount) AS amount
-        FROM entries
-        WHERE entries.entry = 'reserve' AND entries.request_id IS NOT NULL
-        GROUP BY entries.request_id
-    ) AS reserved ON entries.request_id = reserved.request_id
+    FROM holds
 )
 
 SELECT
@@ -62,6 +82,7 @@ SELECT
     moves.project_id,
     moves.tenant_id,
     moves.amount,
+    moves.status,
     moves.prompt_tokens,
     moves.completion_tokens,
     moves.gpu_seconds,

@@ -15,6 +15,8 @@ WITH charged AS (
         coalesce(events.user_id, '?') AS user_id,
         events.quota_amount AS amount,
         events.prompt_tokens,
+        events.completion_tokens,
+        events.status,
         -- One list: each path alone would read the text anew.
         (
             events.attrs ->> [
@@ -40,6 +42,8 @@ SELECT
     charged.user_id,
     charged.amount,
     charged.prompt_tokens,
+    charged.completion_tokens,
+    charged.status,
     coalesce(
         try_cast(charged.said[1] AS DOUBLE), try_cast(charged.said[2] AS DOUBLE)
     ) AS gpus,

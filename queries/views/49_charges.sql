@@ -47,12 +47,11 @@ usual AS (
 counted AS (
     SELECT
         events.request_id,
-        max(events.prompt_tokens) AS prompt_tokens
+        max(events.prompt_tokens) AS prompt_tokens,
+        max(events.completion_tokens) AS completion_tokens
     FROM events
     SEMI JOIN entries ON events.request_id = entries.request_id
-    WHERE
-        events.kind IN ('request_completed', 'request_finished')
-        AND events.prompt_tokens IS NOT NULL
+    WHERE events.kind IN ('request_completed', 'request_finished')
     GROUP BY events.request_id
 ),
 
@@ -60,13 +59,33 @@ outcomes AS (
     SELECT
         attempts.request_id,
         count(*) AS attempts,
-        count(*) FILTER (WHERE attempts.failed) AS failed,
-        bool_or(NOT attempts.failed OR attempts.status < 500) AS served,
+        -- Whoever gives up, or loses the end of an answer, had some of it.
+        count(*) FILTER (
+            WHERE
+            attempts.failed AND attempts.status >= 400 AND attempts.status <> 499
+        ) AS failed,
         sum(date_diff('millisecond', attempts.ts_start, attempts.ts_end))
         FILTER (WHERE NOT attempts.failed) / 1000 AS seconds
     FROM attempts
     SEMI JOIN entries ON attempts.request_id = entries.request_id
     GROUP BY attempts.request_id
+),
+
+-- Of several charges of a request the last ones are of what was served, unless they
+-- say themselves what became of it.
+ordered AS (
+    SELECT
+        entries.event_id,
+        coalesce(
+            entries.status >= 400,
+            row_number() OVER (
+                PARTITION BY entries.request_id
+                ORDER BY entries.ts DESC, entries.event_id DESC
+            ) > outcomes.attempts - outcomes.failed
+        ) AS wasted
+    FROM entries
+    INNER JOIN outcomes ON entries.request_id = outcomes.request_id
+    WHERE outcomes.failed > 0
 ),
 
 -- What the access records of the request say that was used, one of them of this entry.
@@ -76,17 +95,12 @@ told AS (
         bool_or(abs(access.quota_amount - entries.amount) <= 0.01 * entries.amount)
             AS agrees
     FROM entries
+    INNER JOIN repeated ON entries.request_id = repeated.request_id
     INNER JOIN events AS access
         ON entries.request_id = access.request_id AND access.kind = 'access'
     WHERE access.quota_amount IS NOT NULL
     GROUP BY entries.event_id
-),
-
--- The two need not speak of the same unit.
-comparable AS (
-    SELECT count(*) FILTER (WHERE told.agrees) >= 0.8 * count(*) AS alike
-    FROM told
-    HAVING count(*) >= 5
+    HAVING count(*) >= any_value(repeated.charges)
 ),
 
 -- A ledger of more gateways than there are logs of has much that nobody knows.
@@ -103,8 +117,11 @@ judged AS (
     SELECT
         entries.*,
         priced.price,
+        outcomes.attempts,
         coalesce(outcomes.failed, 0) AS failed,
         repeated.charges,
+        coalesce(ordered.wasted, FALSE) AS wasted,
+        told.agrees,
         CASE
             WHEN
                 abs(
@@ -119,8 +136,10 @@ judged AS (
             WHEN
                 abs(entries.prompt_tokens - counted.prompt_tokens)
                 > greatest(8, 0.2 * counted.prompt_tokens)
+                OR abs(entries.completion_tokens - counted.completion_tokens)
+                > greatest(8, 0.2 * counted.completion_tokens)
                 THEN 'other tokens than the gateway counted'
-            WHEN outcomes.served IS FALSE THEN 'charged, and failed'
+            WHEN ordered.wasted THEN 'charged, and failed'
             WHEN
                 outcomes.request_id IS NULL AND (SELECT complete.whole FROM complete)
                 THEN 'charged, and no log knows the request'
@@ -129,9 +148,6 @@ judged AS (
                 THEN 'charged more often than it was tried'
             WHEN entries.seconds > 2 * outcomes.seconds + 1
                 THEN 'more seconds than it took'
-            WHEN
-                (SELECT comparable.alike FROM comparable) AND told.agrees IS FALSE
-                THEN 'another amount than its access record'
         END AS odd
     FROM entries
     INNER JOIN repeated ON entries.request_id = repeated.request_id
@@ -139,7 +155,16 @@ judged AS (
     LEFT JOIN priced ON entries.event_id = priced.event_id
     LEFT JOIN counted ON entries.request_id = counted.request_id
     LEFT JOIN outcomes ON entries.request_id = outcomes.request_id
+    LEFT JOIN ordered ON entries.event_id = ordered.event_id
     LEFT JOIN told ON entries.event_id = told.event_id
+),
+
+-- The two need not speak of the same unit. What is odd anyhow does not tell.
+comparable AS (
+    SELECT count(*) FILTER (WHERE judged.agrees) >= 0.8 * count(*) AS alike
+    FROM judged
+    WHERE judged.odd IS NULL AND judged.agrees IS NOT NULL
+    HAVING count(*) >= 5
 )
 
 SELECT
@@ -152,7 +177,15 @@ SELECT
     judged.user_id,
     judged.amount,
     judged.seconds * coalesce(judged.gpus, 1) AS gpu_seconds,
+    judged.attempts,
     judged.failed,
     judged.charges,
-    judged.odd
+    judged.wasted,
+    coalesce(
+        judged.odd,
+        CASE
+            WHEN (SELECT comparable.alike FROM comparable) AND NOT judged.agrees
+                THEN 'another amount than its access record'
+        END
+    ) AS odd
 FROM judged

@@ -25,11 +25,16 @@ LEDGER = _columns(
     ("project_id", _TEXT, "project"),
     ("tenant_id", _TEXT, "tenant"),
     ("amount", pa.float64(), "amount of the entry, in the ledger's unit"),
+    ("status", pa.int64(), "how the attempt ended that it is for, where it says so"),
     ("prompt_tokens", pa.int64(), "tokens of the prompt, as the ledger says"),
     ("completion_tokens", pa.int64(), "tokens of the answer, as the ledger says"),
     ("gpu_seconds", pa.float64(), "seconds times GPUs that were charged for, s"),
     ("user_spent", pa.float64(), "charged to the user since the ledger begins"),
-    ("user_held", pa.float64(), "reserved for the user, not charged or released yet"),
+    (
+        "user_held",
+        pa.float64(),
+        "reserved for the user, not charged, released or reclaimed yet",
+    ),
     ("project_spent", pa.float64(), "charged to the project since the ledger begins"),
     ("tenant_spent", pa.float64(), "charged to the tenant since the ledger begins"),
 )

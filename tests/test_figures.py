@@ -1,0 +1,154 @@
+"""Figures about whole days of logs are those that were worked out by hand."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.figures import cashbook
+from tests.figures.day import Day
+
+from faultlayer import database, investigations
+from faultlayer.analyze import analyze
+
+ASKS = {one.name: one for one in investigations.load()}
+Rows = list[tuple[Any, ...]]
+
+
+class Figures:
+    """A finished case of a day."""
+
+    def __init__(self, day: Day, case: Path) -> None:
+        self.day, self.case = day, case
+
+    def asked(self, name: str, columns: str, *settings: str) -> Rows:
+        """Give columns of a saved investigation, in its own order."""
+        one = ASKS[name]
+        with database.reading(self.case) as con:
+            found = con.execute(one.query.statement, one.values(settings))
+            names = [item[0] for item in found.description or ()]
+            rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        return [
+            tuple(self.told(row[column]) for column in columns.split()) for row in rows
+        ]
+
+    def sql(self, statement: str) -> Rows:
+        """Give the rows of a statement."""
+        with database.reading(self.case) as con:
+            rows = con.execute(statement).fetchall()
+        return [tuple(self.told(value) for value in row) for row in rows]
+
+    def told(self, value: Any) -> Any:
+        """Spell a time as the working does, to the second, and leave the rest."""
+        if not hasattr(value, "strftime"):
+            return value
+        return value.strftime("%H:%M:%S")
+
+
+def figures(write: Callable[[Path], Day], folder: Path) -> Figures:
+    """Write a day's logs and analyze them."""
+    day = write(folder / "logs")
+    analyze([str(folder / "logs")], folder / "case")
+    return Figures(day, folder / "case")
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    """Give the day of the cashbook."""
+    return figures(cashbook.write, tmp_path_factory.mktemp("cashbook"))
+
+
+def test_each_odd_entry_is_told_once(book: Figures) -> None:
+    """Eight kinds, each with the requests that have it, and no other entry."""
+    kinds = {
+        "another amount than its access record": ["r11"],
+        "another amount than its formula": ["r9"],
+        "charged more often than it was tried": ["r5", "r5"],
+        "charged, and failed": ["r6", "r15", "r15", "r15", "r15"],
+        "charged, and no log knows the request": ["r8"],
+        "more GPUs than other entries of that model": ["r4"],
+        "other tokens than the gateway counted": ["r10"],
+        "served, and not charged": ["r7"],
+    }
+    right = [
+        (odd, book.day.rid(name)) for odd, names in kinds.items() for name in names
+    ]
+    assert book.asked("ledger_mismatches", "odd request_id") == right
+
+
+def test_what_retries_cost(book: Figures) -> None:
+    """The charge of the attempt that was served in the end was not for nothing."""
+    columns = "user_id requests attempts amplification failed charged wasted_gpu_seconds wasted_amount"
+    assert book.asked("retry_waste", columns) == [
+        ("u-max", 5, 9, 1.8, 4, 4, 4.0, 52.0),
+        ("u-lee", 6, 6, 1.0, 2, 1, 1.0, 13.0),
+        ("u-kim", 5, 5, 1.0, 1, 0, 0.0, 0.0),
+    ]
+    [(because,)] = book.sql(
+        "SELECT because FROM conditions WHERE cause = 'quota.retry_waste'"
+    )
+    assert because == (
+        "4 charges for failed attempts, requests tried 5.0 times each: "
+        "52.0 for nothing, 4.0 GPU seconds"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scope", "rows"),
+    [
+        (
+            "user",
+            [
+                ("09:00:00", "u-kim", 30, 26, 4, 1, 0, 26),
+                ("09:00:00", "u-lee", 0, 39, 0, 1, 0, 39),
+                ("09:00:00", "u-max", 0, 13, 0, 1, 0, 13),
+                ("10:00:00", "u-kim", 0, 390, 0, 4, 1, 416),
+                ("10:00:00", "u-lee", 0, 39, 0, 3, 1, 78),
+                ("10:00:00", "u-max", 0, 43, 0, 2, 0, 56),
+                ("11:00:00", "u-max", 0, 78, 0, 5, 0, 134),
+            ],
+        ),
+        (
+            "project",
+            [
+                ("09:00:00", "p-lab", 30, 65, 4, 2, 0, 65),
+                ("09:00:00", "p-web", 0, 13, 0, 1, 0, 13),
+                ("10:00:00", "p-lab", 0, 429, 0, 7, 2, 494),
+                ("10:00:00", "p-web", 0, 43, 0, 2, 0, 56),
+                ("11:00:00", "p-web", 0, 78, 0, 5, 0, 134),
+            ],
+        ),
+        (
+            "tenant",
+            [
+                ("09:00:00", "t-sun", 30, 78, 4, 3, 0, 78),
+                ("10:00:00", "t-sun", 0, 472, 0, 9, 2, 550),
+                ("11:00:00", "t-sun", 0, 78, 0, 5, 0, 628),
+            ],
+        ),
+    ],
+)
+def test_what_flowed(book: Figures, scope: str, rows: Rows) -> None:
+    """What a user spends, its project and tenant spend, hour by hour."""
+    columns = "ts pool reserved charged released charges denied spent"
+    assert book.asked("quota_flow", columns, f"scope={scope}") == rows
+
+
+def test_nothing_stays_reserved(book: Figures) -> None:
+    """What is given back beside a charge is not given back twice."""
+    held = book.sql(
+        "SELECT entry, user_held FROM ledger WHERE user_id = 'u-kim' ORDER BY ts LIMIT 4"
+    )
+    assert held == [("reserve", 30), ("charge", 0), ("release", 0), ("charge", 0)]
+
+
+def test_who_emptied_the_pool_and_until_when(book: Figures) -> None:
+    """It is over when somebody of the project is served again, whoever was refused."""
+    columns = "level pool empty_ts denied user_id spent spent_share requests"
+    assert book.asked("pool_drain", columns) == [
+        ("project", "p-lab", "10:29:50", 2, "u-kim", 416, 0.8421, 4),
+        ("project", "p-lab", "10:29:50", 2, "u-lee", 78, 0.1579, 4),
+    ]
+    assert book.sql(
+        "SELECT scope_kind, scope, ts_start, ts_end FROM conditions WHERE cause = 'quota.exceeded'"
+    ) == [("project", "p-lab", "10:30:00", "11:09:59")]
