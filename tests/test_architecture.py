@@ -45,10 +45,10 @@ database
 accounts investigations lexicon reading_only
 case completing misnamed mutants
 clock_ids clocks.* influences taken
-classify copies rule_records
+classify copies earlier rule_records
 rule_bench
 rule_cases
-own_rules
+intake own_rules
 analyze
 changes counted lookup summary verify
 clock_words comparing dossier

@@ -2,12 +2,9 @@
 
 import hashlib
 import os
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -18,20 +15,17 @@ from faultlayer import (
     database,
     find,
     found_formats,
+    intake,
     parse,
     queries,
     schema,
-    sent_to,
 )
 from faultlayer.case import Case, CaseWriter
 from faultlayer.classify import Classifier
 from faultlayer.clocks.wishes import Wishes
 from faultlayer.own_rules import Own
-from faultlayer.parse import Definitions, Detection, ParseOptions, SourceResult
+from faultlayer.parse import Definitions, SourceResult
 from faultlayer.stated import Stated
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 #: Memory for the SQL stages; what does not fit spills into the case folder. The logs of
 #: several layers are joined by request, and spilled joins take half as long again; by
@@ -42,32 +36,6 @@ JOINED_MB = 320
 #: From so many events of several layers on each gets more, since spilling costs more.
 MANY = 7_000_000
 EVENT_BYTES = 600
-
-
-class Progress(Protocol):
-    """Who wants to know how far the work is; all calls may come from any thread."""
-
-    def start(self, files: int, size: int) -> None:
-        """Take note of the inputs: so many files of so many stored bytes."""
-
-    def read(self, path: str, size: int) -> None:
-        """Take note of so many further stored bytes of a file."""
-
-    def step(self, name: str) -> None:
-        """Take note of a stage that begins after reading."""
-
-
-class Silence:
-    """Progress that nobody watches."""
-
-    def start(self, files: int, size: int) -> None:
-        """Nothing."""
-
-    def read(self, path: str, size: int) -> None:
-        """Nothing."""
-
-    def step(self, name: str) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +57,7 @@ def analyze(
     paths: Sequence[str],
     case_dir: Path,
     options: AnalyzeOptions | None = None,
-    progress: Progress | None = None,
+    progress: intake.Progress | None = None,
 ) -> Case:
     """Read logs and write a case; the old case at `case_dir` stays until it is whole.
 
@@ -97,14 +65,16 @@ def analyze(
     DefinitionError when a format or rule is wrong.
     """
     options = options or AnalyzeOptions()
-    progress = progress or Silence()
+    progress = progress or intake.Silence()
     definitions = options.definitions or parse.load_definitions()
     with CaseWriter(case_dir) as writer:
         found = find.find(paths, writer.spill, options.limits, progress.step)
         sources = found.sources
         definitions = found_formats.among(sources, definitions)
         workers = options.workers or min(4, os.cpu_count() or 1)
-        results = _read(sources, definitions, options, writer, progress, workers)
+        results = intake.read(
+            sources, definitions, writer, options.overrides, progress, workers
+        )
         copies.settle(results, sources, writer.events_path, writer.rejects_path)
         _write_sources(writer, results)
         con = database.connect(
@@ -178,116 +148,6 @@ def _own(definitions: Definitions | None) -> dict[str, str]:
         for one in formats
         if one.given
     }
-
-
-def _read(
-    sources: Sequence[find.Source],
-    definitions: Definitions,
-    options: AnalyzeOptions,
-    writer: CaseWriter,
-    progress: Progress,
-    workers: int,
-) -> list[SourceResult]:
-    """Sniff all heads, settle the year of stamps without one, then parse everything."""
-    progress.start(len(sources), sum(source.size for source in sources))
-    stop = threading.Event()
-    detections = list(
-        _map(
-            lambda source: parse.sniff(source, definitions, options.overrides),
-            sources,
-            workers,
-            stop,
-        )
-    )
-    year = _year(detections)
-    engines = sent_to.pattern(_engines(sources, detections, definitions))
-
-    def one(item: tuple[find.Source, Detection]) -> SourceResult:
-        source, detection = item
-
-        def tell(size: int) -> None:
-            if stop.is_set():
-                raise _StoppedError
-            progress.read(source.path, size)
-
-        return parse.parse_source(
-            source,
-            detection,
-            definitions,
-            ParseOptions(year=year(detection), engines=engines),
-            writer.events_path(source.source_id),
-            writer.rejects_path(source.source_id),
-            tell=tell,
-        )
-
-    return list(_map(one, list(zip(sources, detections, strict=True)), workers, stop))
-
-
-class _StoppedError(Exception):
-    """Another source failed, or the user gave up: this one ends between two blocks."""
-
-
-def _map(
-    function: Callable[[T], R],
-    items: Sequence[T],
-    workers: int,
-    stop: threading.Event,
-) -> Iterator[R]:
-    """Apply a function to all items in threads; results come in the items' order.
-
-    The first error is raised; what has not begun is left, and `stop` is set for the rest.
-    """
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures: list[Future[R]] = [pool.submit(function, item) for item in items]
-        try:
-            pending: Iterable[Future[R]] = futures
-            while pending:
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in done:
-                    future.result()
-        except BaseException:  # Ctrl-C too must stop the other threads
-            stop.set()
-            for future in futures:
-                future.cancel()
-            raise
-        return iter([future.result() for future in futures])
-
-
-def _engines(
-    sources: Sequence[find.Source],
-    detections: Sequence[Detection],
-    definitions: Definitions,
-) -> set[str]:
-    """Give the names that engines' logs have by their places."""
-    known = {one.name for one in definitions.formats if one.layer == "model"}
-    return {
-        name
-        for source, detection in zip(sources, detections, strict=True)
-        if any(known.intersection(some) for some in detection.formats.values())
-        for name in (source.label, *detection.engine_hosts)
-    } - parse.NO_ENGINES
-
-
-def _year(detections: Sequence[Detection]) -> Callable[[Detection], int | None]:
-    """Choose the year of year-less stamps: the one nearest to the dated logs."""
-    dated = [d.first_ts for d in detections if d.dated and d.first_ts is not None]
-
-    def year(detection: Detection) -> int | None:
-        if not dated or detection.first_ts is None:
-            return dated[0].year if dated else None
-        stamp = detection.first_ts
-
-        def away(candidate: int) -> float:
-            try:
-                moved = stamp.replace(year=candidate)
-            except ValueError:  # 29 February in a year without one
-                return float("inf")
-            return min(abs((moved - other).total_seconds()) for other in dated)
-
-        years = {d.year + shift for d in dated for shift in (-1, 0, 1)}
-        return min(sorted(years), key=away)
-
-    return year
 
 
 def _write_sources(writer: CaseWriter, results: Sequence[SourceResult]) -> None:

@@ -23,6 +23,8 @@ KIND = "faultlayer case"
 _MANIFEST = "case.json"
 _CATALOGUE = "case.duckdb"
 _FOLDERS = ("events", "rejects")
+#: What `earlier` notes of the sources, in a case and in what is becoming one.
+NOTES = "read.jsonl"
 _LOCK = ".lock"
 _SPILL = ".spill"
 # A quota or a limit on the size of files ends a run as a full disk does.
@@ -70,22 +72,25 @@ class CaseWriter:
     """Builds a case beside its target and puts it in place when it is whole.
 
     A context manager. `path` is the folder under construction, `spill` a folder in it
-    for temporary files. Until `finish` returns, an older case at the target is
-    untouched; whatever ends the block before that removes the folder. Raises
-    CaseError when the target is something else than a case, or the disk is full.
+    for temporary files. `earlier` are the older case and what killed runs left, held
+    for this run. Until `finish` returns, an older case at the target is untouched;
+    whatever ends the block before that removes the folder. Raises CaseError when the
+    target is something else than a case, or the disk is full.
     """
 
     def __init__(self, target: Path) -> None:
         self.target = target.resolve()
         self.path = self.target  # set by __enter__
         self._lock: IO[bytes] | None = None
+        self._left: list[tuple[Path, IO[bytes]]] = []
+        self._hashes: dict[tuple[Path, int, int], str] = {}
         self._finished = False
 
     def __enter__(self) -> Self:
         try:
             _check_target(self.target)
             self.target.parent.mkdir(parents=True, exist_ok=True)
-            _tidy(self.target)
+            self._left = _tidy(self.target)
             self.path, self._lock = _partial(self.target)
             for folder in (*_FOLDERS, _SPILL):
                 (self.path / folder).mkdir()
@@ -105,17 +110,31 @@ class CaseWriter:
             raise _unwritable(self.target, cause) from error
 
     @property
+    def earlier(self) -> list[Path]:
+        """The older case and the folders of killed runs, while this run lasts."""
+        old = [self.target] if _manifest(self.target) is not None else []
+        return [*old, *(path for path, _ in self._left)]
+
+    @property
     def spill(self) -> Path:
         """Where queries may spill; gone before the case is finished."""
         return self.path / _SPILL
 
     def events_path(self, source_id: int) -> Path:
         """Where the events of a source are to be written."""
-        return self.path / "events" / f"{source_id:05d}.parquet"
+        return self.path / "events" / part_name(source_id)
 
     def rejects_path(self, source_id: int) -> Path:
         """Where the rejects of a source are to be written."""
-        return self.path / "rejects" / f"{source_id:05d}.parquet"
+        return self.path / "rejects" / part_name(source_id)
+
+    def sha256(self, path: Path) -> str:
+        """Hash a file of the case, once for as long as it is the same file."""
+        status = path.stat()
+        key = path, status.st_ino, status.st_mtime_ns
+        if key not in self._hashes:
+            self._hashes[key] = sha256(path)
+        return self._hashes[key]
 
     def write(self, name: str, table: pa.Table) -> None:
         """Write a table of `schema.TABLES`, in the column order and types of there."""
@@ -148,7 +167,14 @@ class CaseWriter:
             "tool_version": __version__,
             **manifest,
             **accounts.account(self.path),
-            "files": _hashes(self.path),
+            "files": {
+                file.relative_to(self.path).as_posix(): {
+                    "sha256": self.sha256(file),
+                    "bytes": file.stat().st_size,
+                    "rows": pq.read_metadata(file).num_rows,
+                }
+                for file in sorted(self.path.rglob("*.parquet"))
+            },
         }
         for source in whole["sources"]:
             if files and (file := files.get(source["source_id"])):
@@ -165,9 +191,19 @@ class CaseWriter:
     def _discard(self) -> None:
         if not self._finished and self.path != self.target:
             _remove(self.path)
+        for path, lock in self._left:
+            if self._finished:
+                _remove(path)
+            lock.close()
+        self._left = []
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def part_name(source_id: int) -> str:
+    """Name the file of a source within `events` or `rejects`."""
+    return f"{source_id:05d}.parquet"
 
 
 def sha256(path: Path) -> str:
@@ -203,11 +239,20 @@ def _siblings(target: Path, kind: str) -> list[Path]:
     )
 
 
-def _tidy(target: Path) -> None:
-    """Remove what killed runs left; bring back a case that was lost half-way."""
+def _tidy(target: Path) -> list[tuple[Path, IO[bytes]]]:
+    """Hold what killed runs had read; bring back a case that was lost half-way.
+
+    Gives their folders with their locks; what else they left is removed.
+    """
+    left = []
     for path in _siblings(target, "partial"):
         lock = _locked(path / _LOCK)
-        if lock is not None:
+        if lock is None:
+            continue
+        _remove(path / _SPILL)
+        if (path / NOTES).exists():
+            left.append((path, lock))
+        else:
             _remove(path)
             lock.close()
     for path in _siblings(target, "old"):
@@ -218,6 +263,7 @@ def _tidy(target: Path) -> None:
         else:
             _hand_over(path, target)
             _remove(path)
+    return left
 
 
 def _partial(target: Path) -> tuple[Path, IO[bytes]]:
@@ -248,17 +294,6 @@ def _locked(path: Path) -> IO[bytes] | None:
         file.close()
         return None
     return file
-
-
-def _hashes(path: Path) -> dict[str, Any]:
-    return {
-        file.relative_to(path).as_posix(): {
-            "sha256": sha256(file),
-            "bytes": file.stat().st_size,
-            "rows": pq.read_metadata(file).num_rows,
-        }
-        for file in sorted(path.rglob("*.parquet"))
-    }
 
 
 def _sync(path: Path) -> None:
@@ -310,7 +345,7 @@ def _alive(pid: str) -> bool:
 
 
 def _is_ours(name: str) -> bool:
-    return name in {_MANIFEST, _CATALOGUE, *_FOLDERS} or (
+    return name in {_MANIFEST, _CATALOGUE, NOTES, *_FOLDERS} or (
         name.removesuffix(".parquet") in schema.TABLES
     )
 

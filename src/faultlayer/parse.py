@@ -42,7 +42,8 @@ __all__ = [
 
 _BLOCK: Final = 16 << 20
 _BLOCK_JOINED: Final = 8 << 20
-_IDS_PER_SOURCE: Final = 10**10
+#: Lines of a source have ids from so many times its number on.
+IDS_PER_SOURCE: Final = 10**10
 _YEAR: Final = 2000
 _FEW: Final = 8
 _NO_LINES: Final = pl.DataFrame(schema=SCHEMA)
@@ -63,7 +64,11 @@ class ParseOptions:
 
 @dataclass(slots=True)
 class SourceResult:
-    """The row of `schema.SOURCES` for a parsed source, without `clock_id`."""
+    """The row of `schema.SOURCES` for a parsed source, without `clock_id`.
+
+    Not in the row: whether the file was `damaged`, and whether any record was looked
+    through for the names of engines.
+    """
 
     source_id: int
     path: str
@@ -91,10 +96,14 @@ class SourceResult:
     last_ts: datetime | None = None
     reason: str = ""
     problems: list[str] = field(default_factory=list)
+    damaged: bool = False
+    asked_engines: bool = False
 
     def row(self) -> dict[str, Any]:
         """Give the columns by name."""
-        return asdict(self)
+        row = asdict(self)
+        del row["damaged"], row["asked_engines"]
+        return row
 
 
 class Sink(Protocol):
@@ -150,6 +159,7 @@ def parse_source(
             result.bytes = opened.bytes
             result.encoding = opened.encoding
             result.problems += opened.problems
+            result.damaged = bool(opened.problems)
     result.events = events.count
     result.rejects = rejects.count
     result.records = result.events + result.rejects
@@ -269,7 +279,11 @@ class Run:
             events = interleave.replaced(events, at, named) if few else named
         if self._signatures is not None and rows.REASON in events.columns:
             events = reasons.name(events, self._signatures)
-        events = sent_to.named(self._with_engine(events), self._engines)
+        events = self._with_engine(events)
+        asked = sent_to.asked(events)
+        if len(asked):
+            self.result.asked_engines = True
+            events = sent_to.named(events, asked, self._engines)
         text = frame.shortened(events.get_column("text"))
         events = events.with_columns(text.alias("message")).drop("text", "_format")
         if events.get_column("kind").null_count():
@@ -306,7 +320,7 @@ class Run:
                 self._precisions[precision] = self._precisions.get(precision, 0) + count
         source_id = self._source.source_id
         events = events.with_columns(
-            (pl.col("line") + source_id * _IDS_PER_SOURCE).alias("event_id"),
+            (pl.col("line") + source_id * IDS_PER_SOURCE).alias("event_id"),
             pl.lit(source_id, pl.Int64).alias("source_id"),
             pl.col("outer").alias("ts_outer"),
         )

@@ -27,13 +27,11 @@ def pattern(engines: Iterable[str]) -> str | None:
     return rf'"(?i:{_WORDS})":"(?:https?://)?({choices})(?:[.:/][^"]*)?"'
 
 
-def named(events: pl.DataFrame, engines: str | None) -> pl.DataFrame:
-    """Name the engine of a harness's records of requests, where no column does.
+def asked(events: pl.DataFrame) -> pl.Series:
+    """Find the rows where a harness tells of a request and no column names the engine.
 
-    `engines` is a `pattern`; `events` have layer, kind, engine, request_id and attrs.
+    `events` have layer, kind, engine, request_id and attrs.
     """
-    if engines is None:
-        return events
     mine = (
         pl.col("engine").is_null()
         & (pl.col("layer") == "harness")
@@ -41,8 +39,12 @@ def named(events: pl.DataFrame, engines: str | None) -> pl.DataFrame:
         & pl.col("request_id").is_not_null()
         & pl.col("attrs").is_not_null()
     )
-    rows = events.select(mine.fill_null(value=False)).to_series().arg_true()
-    if not len(rows):
+    return events.select(mine.fill_null(value=False)).to_series().arg_true()
+
+
+def named(events: pl.DataFrame, rows: pl.Series, engines: str | None) -> pl.DataFrame:
+    """Name the engine in rows that were `asked`; `engines` is a `pattern`."""
+    if engines is None:
         return events
     found = events.get_column("attrs")[rows].str.extract(engines, 1)
     engine = events.get_column("engine").clone().scatter(rows, found)

@@ -103,8 +103,7 @@ _POLARS: Final[Mapping[pa.DataType, pl.DataType | type[pl.DataType]]] = {
 class Writer:
     """One Parquet file of a table of `schema`; missing columns are null.
 
-    The bytes depend on the rows and on where one handful of them ends and the next begins,
-    since a dictionary is given up only there: the same blocks give the same bytes.
+    The bytes depend on the rows alone, not on the handfuls that they come in.
     """
 
     def __init__(
@@ -168,7 +167,8 @@ class Writer:
     def _write(self, size: int) -> None:
         table = pl.concat(self._rows)
         for start in range(0, size, GROUP):
-            part = table.slice(start, min(GROUP, size - start))
+            # One piece of each column: the bytes must not depend on how the rows came.
+            part = table.slice(start, min(GROUP, size - start)).rechunk()
             columns = self._arrow(part).columns
             self._writer.write_table(
                 pa.Table.from_arrays(columns, schema=self._arrow_schema),

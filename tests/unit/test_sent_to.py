@@ -18,7 +18,8 @@ def engines(*attrs: str | None, **columns: str | None) -> list[str | None]:
         [row | {"attrs": one} for one in attrs],
         schema=dict.fromkeys([*row, "attrs"], pl.String),
     )
-    found = sent_to.named(events, sent_to.pattern({"engine-0", "sd.1"}))
+    rows = sent_to.asked(events)
+    found = sent_to.named(events, rows, sent_to.pattern({"engine-0", "sd.1"}))
     return found.get_column("engine").to_list()
 
 
@@ -60,4 +61,5 @@ def test_without_engines_nothing_is_looked_for() -> None:
     """A name of digits alone is none."""
     assert sent_to.pattern([]) is None
     assert sent_to.pattern(["7"]) is None
-    assert len(sent_to.named(pl.DataFrame({"layer": ["harness"]}), None)) == 1
+    events = pl.DataFrame({"layer": ["harness"]})
+    assert sent_to.named(events, pl.Series([0]), None).equals(events)

@@ -13,7 +13,8 @@ import click
     type=click.Path(path_type=Path),
     default="faultlayer-case",
     show_default=True,
-    help="Folder of the case; an older case there is replaced.",
+    help="Folder of the case; an older one there is replaced, and what it has of files "
+    "that did not change is taken over.",
 )
 @click.option(
     "--source",
