@@ -6,13 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.unit.copied import definitions, line, lines
 
-from faultlayer import intake
+from faultlayer import intake, schema
 from faultlayer.case import NOTES, CaseWriter
 from faultlayer.find import find
 from faultlayer.parse import SourceResult, parse_source
+from faultlayer.write import Writer
 
 CLIENTS = "".join(
     f'10.0.0.{n} - - [30/Nov/2026:05:00:{n:02d} +0000] "GET /v1/models HTTP/1.1" 200 2 '
@@ -194,3 +196,17 @@ def test_a_run_that_fails_after_a_killed_one(folder: Folder) -> None:
         raise ValueError("bug")
     assert folder.again() == []
     assert not left.exists()
+
+
+def test_the_bytes_depend_on_the_rows_alone(tmp_path: Path) -> None:
+    """In handfuls of any size, with texts of which some repeat and many do not."""
+    texts = [f"{number % 70_001:0120d}" for number in range(150_000)]
+    rows = pl.DataFrame({"line": range(150_000), "text": texts, "reason": texts})
+    made = []
+    for number, size in enumerate((150_000, 48_611)):
+        path = tmp_path / str(number)
+        with Writer(path, schema.REJECTS) as writer:
+            for start in range(0, len(rows), size):
+                writer.add(rows.slice(start, size))
+        made.append(path.read_bytes())
+    assert made[0] == made[1]
