@@ -201,7 +201,11 @@ def test_a_run_that_fails_after_a_killed_one(folder: Folder) -> None:
 def test_the_bytes_depend_on_the_rows_alone(tmp_path: Path) -> None:
     """In handfuls of any size, with texts of which some repeat and many do not."""
     texts = [f"{number % 70_001:0120d}" for number in range(150_000)]
-    rows = pl.DataFrame({"line": range(150_000), "text": texts, "reason": texts})
+    rows = pl.DataFrame({"text": texts, "reason": texts}).with_columns(
+        pl.lit(1).alias(column.name)
+        for column in schema.REJECTS
+        if column.name not in {"text", "reason"}
+    )
     made = []
     for number, size in enumerate((150_000, 48_611)):
         path = tmp_path / str(number)
