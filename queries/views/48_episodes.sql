@@ -7,8 +7,11 @@ killed AS (
     FROM host_words
     WHERE
         host_words.certain
-        AND list_has_any(
-            host_words.kinds, ['host_oom_kill', 'illegal_instruction', 'segfault']
+        AND (
+            host_words.lost
+            OR list_has_any(
+                host_words.kinds, ['host_oom_kill', 'illegal_instruction', 'segfault']
+            )
         )
         AND NOT EXISTS (
             SELECT 1
