@@ -1,15 +1,17 @@
 """Figures about whole days of logs are those that were worked out by hand."""
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.figures import cashbook
+from tests.figures import cashbook, two_fires
 from tests.figures.day import Day
 
-from faultlayer import database, investigations
+from faultlayer import database, funnel, investigations
 from faultlayer.analyze import analyze
+from faultlayer.case import Case
 
 ASKS = {one.name: one for one in investigations.load()}
 Rows = list[tuple[Any, ...]]
@@ -18,13 +20,13 @@ Rows = list[tuple[Any, ...]]
 class Figures:
     """A finished case of a day."""
 
-    def __init__(self, day: Day, case: Path) -> None:
+    def __init__(self, day: Day, case: Case) -> None:
         self.day, self.case = day, case
 
     def asked(self, name: str, columns: str, *settings: str) -> Rows:
         """Give columns of a saved investigation, in its own order."""
         one = ASKS[name]
-        with database.reading(self.case) as con:
+        with database.reading(self.case.path) as con:
             found = con.execute(one.query.statement, one.values(settings))
             names = [item[0] for item in found.description or ()]
             rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
@@ -34,7 +36,7 @@ class Figures:
 
     def sql(self, statement: str) -> Rows:
         """Give the rows of a statement."""
-        with database.reading(self.case) as con:
+        with database.reading(self.case.path) as con:
             rows = con.execute(statement).fetchall()
         return [tuple(self.told(value) for value in row) for row in rows]
 
@@ -48,8 +50,7 @@ class Figures:
 def figures(write: Callable[[Path], Day], folder: Path) -> Figures:
     """Write a day's logs and analyze them."""
     day = write(folder / "logs")
-    analyze([str(folder / "logs")], folder / "case")
-    return Figures(day, folder / "case")
+    return Figures(day, analyze([str(folder / "logs")], folder / "case"))
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +153,80 @@ def test_who_emptied_the_pool_and_until_when(book: Figures) -> None:
     assert book.sql(
         "SELECT scope_kind, scope, ts_start, ts_end FROM conditions WHERE cause = 'quota.exceeded'"
     ) == [("project", "p-lab", "10:30:00", "11:09:59")]
+
+
+@pytest.fixture(scope="module")
+def fires(tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    """Give the day of the three outages."""
+    return figures(two_fires.write, tmp_path_factory.mktemp("fires"))
+
+
+def test_three_outages(fires: Figures) -> None:
+    """Each has its scope, onset, victims; what is not over is missed all the same."""
+    columns = "incident_id cause scope attempts ts_onset ts_noticed ts_recovered target_s kept"
+    assert fires.asked("detection", columns) == [
+        (
+            2,
+            "model.cuda_oom",
+            "engine-a",
+            20,
+            "14:10:00",
+            "14:10:40",
+            "14:13:19",
+            300,
+            True,
+        ),
+        (
+            3,
+            "harness.plugin_failed",
+            "milvus",
+            14,
+            "14:11:05",
+            None,
+            "14:15:30",
+            120,
+            False,
+        ),
+        (
+            1,
+            "harness.upstream_timeout",
+            "engine-b",
+            96,
+            "14:33:05",
+            None,
+            None,
+            120,
+            False,
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "start", "results"),
+    [
+        (None, None, "model", "F+?? +FF+ +?"),
+        ("14:00", "14:09", None, "++?+ ++++ +?"),
+        ("14:09", "14:10:59", "model", "F+?+ ++++ +?"),
+        ("14:13:30", "14:20", "harness", "++?+ +F++ +?"),
+        ("14:20", None, "harness", "++?? ++F+ +?"),
+        ("15:20", None, None, "???? ???? ??"),
+    ],
+)
+def test_the_funnel_of_a_window(
+    fires: Figures,
+    since: str | None,
+    until: str | None,
+    start: str | None,
+    results: str,
+) -> None:
+    """Only what the window holds fails, and a window without logs passes nothing."""
+    window = [
+        None if at is None else datetime.fromisoformat(f"2026-06-17T{at}")
+        for at in (since, until)
+    ]
+    found = funnel.gather(fires.case, *window)
+    marks = {"pass": "+", "fail": "F", "no evidence": "?"}
+    assert "".join(marks[one["result"]] for one in found["checks"]) == results.replace(
+        " ", ""
+    )
+    assert found["start"] == start

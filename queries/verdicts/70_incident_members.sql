@@ -10,9 +10,15 @@ keyed AS (
             AS apart,
         coalesce(
             conditions.scope,
-            CASE judged.layer
-                WHEN 'model' THEN failures.engine
-                WHEN 'quota' THEN failures.user_id
+            CASE
+                WHEN
+                    judged.layer = 'model'
+                    OR judged.cause IN (
+                        'harness.upstream_timeout', 'harness.upstream_closed',
+                        'harness.connect_refused'
+                    )
+                    THEN failures.engine
+                WHEN judged.layer = 'quota' THEN failures.user_id
             END
         ) AS scope,
         failures.ts_start,
@@ -81,19 +87,21 @@ starts AS (
         parted.cause,
         parted.run,
         parted.part,
+        count(*) AS attempts,
         min(parted.ts_start) AS ts_start,
         min(parted.attempt_id) AS attempt_id
     FROM parted
     GROUP BY parted.cause, parted.run, parted.part
 ),
 
+-- As they are shown: the greatest first.
 numbered AS (
     SELECT
         starts.cause,
         starts.run,
         starts.part,
         row_number() OVER (
-            ORDER BY starts.ts_start, starts.attempt_id
+            ORDER BY starts.attempts DESC, starts.ts_start ASC, starts.attempt_id ASC
         ) AS incident_id
     FROM starts
 )

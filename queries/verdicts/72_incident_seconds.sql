@@ -10,7 +10,11 @@ WITH spans AS (
             WHEN
                 count(DISTINCT incident_members.engine) = 1
                 AND count(*) = count(incident_members.engine)
-                AND min(incident_members.layer) = 'model'
+                AND (
+                    min(incident_members.layer) = 'model'
+                    OR min(incident_members.scope) = min(incident_members.engine)
+                )
+                AND min(incident_members.engine) IN (SELECT seconds.engine FROM seconds)
                 THEN min(incident_members.engine)
         END AS engine
     FROM incident_members

@@ -180,8 +180,17 @@ SELECT
     timed.ts_recovered,
     date_diff('microsecond', timed.ts_onset, timed.ts_recovered) / 1e6 AS recover_s,
     timed.target_s,
-    date_diff('microsecond', timed.ts_onset, timed.ts_recovered) / 1e6
-    <= timed.target_s AS target_met,
+    -- Without an end: missed, where it still failed requests after that time.
+    CASE
+        WHEN timed.ts_recovered IS NOT NULL
+            THEN
+                date_diff('microsecond', timed.ts_onset, timed.ts_recovered) / 1e6
+                <= timed.target_s
+        WHEN
+            date_diff('microsecond', timed.ts_onset, timed.ts_over) / 1e6
+            > timed.target_s
+            THEN FALSE
+    END AS target_met,
     timed.root_incident_id,
     timed.follows,
     timed.follows_certainly

@@ -103,7 +103,7 @@ steps AS (
         later.ts_error_us,
         later.attempts,
         CAST(NULL AS BIGINT) AS event_id,
-        'incident ' || later.incident_id || ': ' || later.follows AS because
+        coalesce(later.scope || ': ', '') || later.follows AS because
     FROM incidents AS later
     WHERE later.root_incident_id IS NOT NULL
     UNION ALL

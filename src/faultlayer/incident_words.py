@@ -34,8 +34,8 @@ def chain(
     row: Values, cascades: list[Values], numbers: dict[int, int], day: date | None
 ) -> Iterator[str]:
     """Give the links of an incident's chain; `numbers` are those shown to the reader."""
-    # Without a condition the scope is whoever was hit.
-    word = "on" if row["has_condition"] else "for"
+    # Without a condition the scope of a quota is whoever was hit.
+    word = "on" if row["has_condition"] or row["layer"] != "quota" else "for"
     scope = f" {word} {cut(row['scope'], _SCOPE)}" if row["scope"] else ""
     place = f" ({row['place']})" if row["place"] else ""
     yield f"{wording.moment(row['ts_trouble'], day, 1)}  {row['cause']}{scope}{place}"
@@ -75,7 +75,9 @@ def _hit(row: Values) -> str:
 def over(row: Values, day: date | None) -> str:
     """Say when an incident was over, how long that took, and against which target."""
     if row["ts_recovered"] is None:
-        return "no end in the logs"
+        missed = row["target_met"] is False
+        target = f" (target {seconds(row['target_s'])}: missed)" if missed else ""
+        return f"no end in the logs{target}"
     text = f"over at {wording.moment(row['ts_recovered'], day, 1)}"
     text += f" after {seconds(row['recover_s'])}"
     if row["target_s"] is not None:

@@ -79,7 +79,8 @@ class Day:
     def exchange(self, end: str | float, took: float, user: str, name: str, *,
                  asked: str = "finch-13b", engine: str = "engine-a", status: int = 200,
                  tokens: tuple[int, int] = (103, 475), quota: str = "",
-                 path: str = "/v1/chat/completions") -> str:  # fmt: skip
+                 path: str = "/v1/chat/completions",
+                 upstream: str = "10.9.1.11:8000") -> str:  # fmt: skip
         """Write an exchange that was sent on to an engine, in all logs; gives its id."""
         end = self.second(end)
         start, rid = end - took, self.rid(name)
@@ -106,7 +107,9 @@ class Day:
                 completion_tokens=tokens[1],
             )
         times = ("0.001", f"{took - 0.006:.3f}", f"{took - 0.005:.3f}")
-        self.access(end, took, status, times, rid, quota=quota, path=path)
+        self.access(
+            end, took, status, times, rid, quota=quota, path=path, upstream=upstream
+        )
         return rid
 
     def refused(self, at: str | float, user: str, name: str, status: int = 429, words: str = "", *,
