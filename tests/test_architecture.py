@@ -16,7 +16,7 @@ pytestmark = pytest.mark.checkout
 TIERS = """
 errors format_keys interleave journal literals marked no_logs pasted regex_faults schema toml_places
 assets chances definitions documents durations format_schema frame jsonl logical_lines masking rotation simulate.* span stamps statements vocabulary wording
-members stated stored
+members pseudonyms stated stored
 decode encodings spill tarfiles zipfiles
 magic
 archives arrange
@@ -44,7 +44,7 @@ functions
 database
 accounts investigations lexicon reading_only
 case completing misnamed mutants
-clock_ids clocks.* influences taken
+clock_ids clocks.* influences redaction taken
 classify copies earlier rule_records
 rule_bench
 rule_cases

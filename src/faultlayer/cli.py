@@ -30,6 +30,10 @@ COMMANDS = {
     "diff": ("Say what rose and fell between two cases or windows.", "diff"),
     "formats": ("List, show, test and explain log formats.", "formats"),
     "rules": ("List, show and test the rules behind verdicts.", "rules"),
+    "redact": (
+        "Write a case anew without names, ids, addresses and prompts.",
+        "redact",
+    ),
     "verify": ("Check that a case is whole and unchanged.", "verify"),
     "simulate": ("Write the logs of an invented day, with its truth.", "simulate"),
 }

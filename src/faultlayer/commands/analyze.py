@@ -83,9 +83,22 @@ import click
     type=click.Path(path_type=Path),
     help="TOML file with options, limits, thresholds and targets of your stack.",
 )
+@click.option(
+    "--redact",
+    is_flag=True,
+    help="Write a case to be shared: names, ids, addresses, prompts have pseudonyms.",
+)
+@click.option(
+    "--salt",
+    envvar="FAULTLAYER_SALT",
+    metavar="TEXT",
+    help="Key of the pseudonyms of --redact; see faultlayer redact --help.",
+)
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 @click.option("--format", "kind", type=click.Choice(["text", "json"]), default="text")
-def command(paths: tuple[str, ...], *, kind: str, **given: Any) -> None:
+def command(
+    paths: tuple[str, ...], *, kind: str, redact: bool, salt: str | None, **given: Any
+) -> None:
     """Read the logs at PATH..., find out what failed and why, and write a case.
 
     PATH may be a file, a folder, a glob, an archive (tar, zip), a compressed file, or -
@@ -98,17 +111,20 @@ def command(paths: tuple[str, ...], *, kind: str, **given: Any) -> None:
     import sys
     import time
 
-    from faultlayer import render, summary, summary_screen
+    from faultlayer import redaction, render, summary, summary_screen
     from faultlayer.analyze import AnalyzeOptions, analyze
     from faultlayer.commands import _options
     from faultlayer.commands._progress import Bar
 
     options = _options.read(given)
+    target = options.case
+    if redact:
+        redaction.check(target, salt)
     begun = time.monotonic()
-    with Bar(quiet=options.quiet) as bar:
+    with Bar(quiet=options.quiet) as bar, redaction.beside(target, redact) as folder:
         case = analyze(
             paths,
-            options.case,
+            folder,
             AnalyzeOptions(
                 overrides=options.overrides,
                 clocks=options.clocks,
@@ -122,6 +138,9 @@ def command(paths: tuple[str, ...], *, kind: str, **given: Any) -> None:
             ),
             bar,
         )
+        if redact:
+            bar.step("redacting")
+            case = redaction.redact(case, target, salt)
     seconds = time.monotonic() - begun
     values = summary.gather(case) | {"case": str(options.case)}
     if kind == "json":
