@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.figures import cashbook, two_fires
+from tests.figures import cashbook, crowd, two_fires
 from tests.figures.day import Day
 
 from faultlayer import database, funnel, investigations
@@ -230,3 +230,94 @@ def test_the_funnel_of_a_window(
         " ", ""
     )
     assert found["start"] == start
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    """Give the day on which much was in flight."""
+    return figures(crowd.write, tmp_path_factory.mktemp("crowd"))
+
+
+def test_in_flight(many: Figures) -> None:
+    """Who leaves makes room for who comes at that instant."""
+    columns = "ts most_in_flight configured free refused busiest_model busiest_user busiest_user_in_flight"
+    assert many.asked("in_flight_over_time", columns)[:2] == [
+        ("12:00:00", 4, 4, 0, 1, "heron", "u-kim", 2),
+        ("12:01:00", 1, 4, 3, 0, "heron", "u-kim", 1),
+    ]
+    most = "SELECT max({0}) FROM in_flight WHERE ts < TIMESTAMP '2026-09-08 12:01:00' GROUP BY {1} ORDER BY {1}"
+    assert many.sql(most.format("model_in_flight", "model")) == [(3,), (1,)]
+    assert many.sql(most.format("user_in_flight", "user_id")) == [(2,), (1,), (1,)]
+    assert many.sql("SELECT min(ts) FROM in_flight WHERE in_flight = 4") == [
+        ("12:00:07",)
+    ]
+
+
+def test_bursts_and_minutes(many: Figures) -> None:
+    """The window ends where it is fullest; a minute is the clock's, or the last 60 s."""
+    assert many.asked("bursts", "user_id most burst_ts configured attempts refused")[
+        :1
+    ] == [("u-bot", 8, "12:05:04", 6, 8, 2)]
+    columns = "ts user_id tokens use_of_limit requests refused"
+    found = many.asked("tokens_per_minute", columns)
+    assert [row for row in found if row[1] in ("u-tok", "u-toc")] == [
+        ("12:12:00", "u-toc", 3200, 1.0667, 2, 1),
+        ("12:10:00", "u-tok", 2900, 0.9667, 2, 0),
+        ("12:11:00", "u-tok", 1700, 0.5667, 1, 1),
+    ]
+    assert many.sql(
+        "SELECT cause, strength, because FROM verdicts WHERE layer = 'quota' ORDER BY attempt_id"
+    ) == [
+        (
+            "quota.burst_limit",
+            "corroborated",
+            "7 requests of u-bot within 5 s, limit 6",
+        ),
+        (
+            "quota.burst_limit",
+            "corroborated",
+            "8 requests of u-bot within 5 s, limit 6",
+        ),
+        (
+            "quota.token_rate_limit",
+            "corroborated",
+            "refused after 4600 tokens booked in the sliding minute of 3000",
+        ),
+        (
+            "quota.token_rate_limit",
+            "corroborated",
+            "refused after 3200 tokens booked in the calendar minute of 3000",
+        ),
+    ]
+
+
+def test_hops(many: Figures) -> None:
+    """Each hop of a line is measured against the thresholds, and what equals them is not above."""
+    ids = {many.day.rid(name): name for name in ("h1", "h2", "h3", "h4", "h5")}
+    for name, column, right in (
+        ("slow_connects", "connect_ms", [("h1", "10.8.0.2:80", 1500), ("h3", "10.8.0.1:80", 1200)]),
+        ("slow_headers", "header_ms", [("h1", "10.8.0.2:80", 6000), ("h4", "10.8.0.4:80", 5200)]),
+        ("slow_answers", "response_ms", [("h1", "10.8.0.2:80", 12000)]),
+    ):  # fmt: skip
+        found = many.asked(name, f"request_id upstream {column}")
+        assert [(ids[rid], *rest) for rid, *rest in found if rid in ids] == right
+    found = many.asked(
+        "slow_hops", "upstream hops connect_p95_ms response_p50_ms response_max_ms"
+    )
+    assert sorted(row for row in found if row[0].startswith("10.8")) == [
+        ("10.8.0.1:80", 4, 1200, 20, 1200),
+        ("10.8.0.2:80", 2, 1500, 0, 12000),
+        ("10.8.0.3:80", 1, 1, 400, 400),
+        ("10.8.0.4:80", 1, 2, 5300, 5300),
+        ("10.8.0.5:80", 1, 1000, 10000, 10000),
+    ]
+
+
+def test_ids_that_do_not_join(many: Figures) -> None:
+    """Orphans on either side, ids that come twice, ids of two users."""
+    columns = "requests joined alone repeated colliding attempts attempts_share"
+    assert many.asked("joins", columns)[1:] == [
+        (30, 29, 1, 2, 1, 32, 1.0),
+        (20, 19, 1, 0, 1, 21, 0.6563),
+        (29, 29, 0, 0, 1, 31, 0.9688),
+    ]

@@ -9,7 +9,7 @@
 -- column joined: of these, ids that another log has too
 -- column alone: ids that no other log has
 -- column repeated: ids of more than one access record of the source
--- column colliding: ids that attempts of several users share
+-- column colliding: ids that several users share
 -- column attempts: attempts whose id it has
 -- column attempts_share: the same as a share of all attempts with an id
 SELECT

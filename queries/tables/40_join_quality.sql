@@ -5,7 +5,9 @@ WITH ids AS (
         sources.log_set,
         events.request_id,
         count(*) AS records,
-        count(*) FILTER (WHERE events.kind = 'access') AS accesses
+        count(*) FILTER (WHERE events.kind = 'access') AS accesses,
+        -- Two logs may spell a user otherwise, one log does not.
+        coalesce(min(events.user_id) <> max(events.user_id), FALSE) AS is_shared
     FROM events
     INNER JOIN sources ON events.source_id = sources.source_id
     WHERE events.request_id IS NOT NULL
@@ -16,7 +18,8 @@ WITH ids AS (
 everywhere AS (
     SELECT
         ids.request_id,
-        count(DISTINCT ids.log_set) AS logs
+        count(DISTINCT ids.log_set) AS logs,
+        bool_or(ids.is_shared) AS is_shared
     FROM ids
     GROUP BY ids.request_id
 ),
@@ -44,7 +47,7 @@ of_source AS (
         count(*) FILTER (WHERE everywhere.logs > 1) AS joined,
         count(*) FILTER (WHERE everywhere.logs = 1) AS alone,
         count(*) FILTER (WHERE ids.accesses > 1) AS repeated,
-        count(*) FILTER (WHERE tried.users > 1) AS colliding,
+        count(*) FILTER (WHERE tried.users > 1 OR everywhere.is_shared) AS colliding,
         coalesce(sum(tried.attempts), 0)::BIGINT AS attempts
     FROM ids
     INNER JOIN everywhere ON ids.request_id = everywhere.request_id

@@ -81,7 +81,7 @@ JOIN_QUALITY = _columns(
     ("joined", pa.int64(), "of these, ids that another log has too"),
     ("alone", pa.int64(), "ids that no other log has"),
     ("repeated", pa.int64(), "ids of more than one access record of the source"),
-    ("colliding", pa.int64(), "ids that attempts of several users share"),
+    ("colliding", pa.int64(), "ids that several users share"),
     ("attempts", pa.int64(), "attempts whose id it has"),
     ("attempts_share", pa.float64(), "the same as a share of all attempts with an id"),
 )
