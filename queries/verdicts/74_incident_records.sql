@@ -53,7 +53,13 @@ extents AS (
 watched AS (
     SELECT
         marks.event_id,
-        marks.kind,
+        -- Its reason may stand in front of it.
+        CASE
+            WHEN
+                marks.layer = 'harness' AND list_contains(marks.kinds, 'engine_exited')
+                THEN 'engine_exited'
+            ELSE marks.kind
+        END AS seen,
         marks.ts,
         marks.ts_error_us,
         coalesce(pod_words.engine, engine_names.engine, marks.engine) AS engine
@@ -64,7 +70,7 @@ watched AS (
         marks.clock_status <> 'untied'
         -- A pod that is called like no engine is none.
         AND (marks.layer <> 'host' OR pod_words.engine IS NOT NULL)
-        AND marks.kind IN (
+        AND seen IN (
             'engine_unhealthy', 'health_check_failed', 'operator_stop', 'probe_kill',
             'engine_exited', 'engine_start', 'harness_unhealthy',
             'plugin_probe_failed', 'harness_restarted', 'upstream_disabled',
@@ -88,14 +94,14 @@ notices AS (
         CASE extents.layer
             WHEN 'model'
                 THEN
-                    watched.kind IN (
+                    watched.seen IN (
                         'engine_unhealthy', 'health_check_failed', 'probe_kill',
                         'operator_stop', 'engine_exited', 'engine_start'
                     )
                     AND coalesce(watched.engine, extents.scope) = extents.scope
             WHEN 'harness'
                 THEN
-                    watched.kind IN (
+                    watched.seen IN (
                         'harness_unhealthy', 'plugin_probe_failed',
                         'harness_restarted', 'upstream_disabled', 'config_reload'
                     )

@@ -61,7 +61,7 @@ broken_names AS (
     FROM marks
     WHERE
         marks.layer = 'harness'
-        AND marks.kind IN ('engine_start_failed', 'engine_exited')
+        AND list_has_any(marks.kinds, ['engine_start_failed', 'engine_exited'])
         AND marks.engine IN (SELECT names.engine FROM names)
         AND marks.engine NOT IN (SELECT by_ids.engine FROM by_ids)
         AND marks.engine NOT IN (SELECT labels.label FROM labels)

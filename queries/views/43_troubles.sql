@@ -1,9 +1,31 @@
 -- title: Records of an engine's death or failed start, its own and the harness's
 -- store: table
-WITH words AS (
+WITH
+-- A gateway with one engine need not say whose load failed, where it says why.
+unnamed AS (
     SELECT
         marks.event_id,
-        coalesce(pod_words.engine, engine_names.engine, marks.engine) AS engine,
+        coalesce(
+            (SELECT min(known_engines.engine) FROM known_engines), marks.model, 'engine'
+        ) AS engine
+    FROM marks
+    WHERE
+        marks.layer = 'harness'
+        AND marks.engine IS NULL
+        AND marks.severity IN ('error', 'critical')
+        AND list_has_any(marks.kinds, ['engine_exited', 'engine_start_failed'])
+        AND list_has_any(
+            marks.kinds, (SELECT list(named_causes.kind) FROM named_causes)
+        )
+        AND (SELECT count(*) FROM known_engines) <= 1
+),
+
+words AS (
+    SELECT
+        marks.event_id,
+        coalesce(
+            pod_words.engine, engine_names.engine, marks.engine, unnamed.engine
+        ) AS engine,
         marks.ts,
         marks.ts_raw,
         marks.ts_error_us,
@@ -42,9 +64,10 @@ WITH words AS (
     FROM marks
     LEFT JOIN engine_names ON marks.engine = engine_names.label
     LEFT JOIN pod_words ON marks.event_id = pod_words.event_id
+    LEFT JOIN unnamed ON marks.event_id = unnamed.event_id
     WHERE
         marks.request_id IS NULL
-        AND coalesce(pod_words.engine, marks.engine) IS NOT NULL
+        AND coalesce(pod_words.engine, marks.engine, unnamed.engine) IS NOT NULL
         AND (
             marks.kind = 'probe_kill'
             OR (
@@ -59,12 +82,24 @@ WITH words AS (
                     marks.layer = 'harness'
                     OR (marks.layer = 'host' AND marks.kind = 'engine_exited')
                 )
-                AND marks.kind IN (
-                    'engine_exited', 'engine_start_failed', 'operator_stop',
-                    'watchdog_kill'
+                AND list_has_any(
+                    marks.kinds,
+                    [
+                        'engine_exited', 'engine_start_failed', 'operator_stop',
+                        'watchdog_kill'
+                    ]
                 )
                 AND coalesce((marks.attrs ->> '$.exit_code'), '') <> '0'
                 AND coalesce((marks.attrs ->> '$.exit_status'), '') <> '0/SUCCESS'
+            )
+            -- What a gateway says of the engine that it keeps, and of no request.
+            OR (
+                marks.layer = 'harness'
+                AND marks.severity IN ('error', 'critical')
+                AND marks.status IS NULL
+                AND list_has_any(
+                    marks.kinds, ['cuda_oom', 'weights_corrupt', 'weights_missing']
+                )
             )
         )
 ),
