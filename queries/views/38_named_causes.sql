@@ -27,6 +27,7 @@ FROM (
     ('weights_forbidden', 'model.weights_forbidden', 182),
     ('backend_unsupported', 'model.backend_unsupported', 184),
     ('detokenizer_failure', 'model.detokenizer_failure', 186),
+    ('nan_death', 'model.nan_output', 188),
     ('hung', 'model.hung', 190),
     ('watchdog_kill', 'model.watchdog_kill', 200),
     ('worker_died', 'model.worker_died', 300)

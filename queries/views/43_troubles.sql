@@ -51,6 +51,19 @@ words AS (
                         AND warnings.ts <= marks.ts
                 )
                 THEN list_append(marks.kinds, 'tokenizer_mismatch')
+            -- NaN alone spoils an answer: an engine that ends with it has died of it.
+            WHEN
+                list_has_any(marks.kinds, ['engine_dead', 'worker_died'])
+                AND EXISTS (
+                    SELECT 1
+                    FROM marks AS numbers
+                    WHERE
+                        list_contains(numbers.kinds, 'nan_output')
+                        AND numbers.severity IN ('error', 'critical')
+                        AND numbers.clock_id = marks.clock_id
+                        AND numbers.ts BETWEEN marks.ts - INTERVAL 8 SECOND AND marks.ts
+                )
+                THEN list_append(marks.kinds, 'nan_death')
             ELSE marks.kinds
         END AS kinds,
         -- How long it had been so when the record was written.
