@@ -23,7 +23,7 @@ from faultlayer.changes import (
 from faultlayer.counted import Counts, Part
 
 _NAMED: Final = {"model": "model", "user": "user_id", "route": "route"}
-_NARROW: Final = ("all", "user", "route", "model")  # the narrower is further behind
+_NARROW: Final = ("all", "user", "route", "model")  # of as many attempts, the last
 _FOLDED: Final = (
     100  # rows that others are tried as a part of; more tell nobody anything
 )
@@ -207,7 +207,15 @@ def _first(subjects: Sequence[_Subject], left: Sequence[int]) -> int:
         if [side.failed for side in subjects[n].sides] == failed
         and subjects[n].cause == best.cause
     ]
-    return max(same, key=lambda n: (_NARROW.index(subjects[n].of), -n))
+    # The fewer attempts it takes to hold the same failures, the more it says.
+    return min(
+        same,
+        key=lambda n: (
+            sum(side.attempts for side in subjects[n].sides),
+            -_NARROW.index(subjects[n].of),
+            n,
+        ),
+    )
 
 
 def _parts(

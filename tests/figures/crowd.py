@@ -65,11 +65,11 @@ def write(folder: Path) -> Day:
         )
     day.refused("12:00:07.210", "u-lee", "F", asked="heron")
     for number in range(8):
-        at, name = day.second("12:05:00") + 0.6 * number, f"b{number}"
+        begun, name = day.second("12:05:00") + 0.6 * number, f"b{number}"
         if number < 6:
-            day.exchange(at + 0.1, 0.1, "u-bot", name, asked="heron")
+            day.exchange(begun + 0.1, 0.1, "u-bot", name, asked="heron")
         else:
-            day.refused(at + 0.01, "u-bot", name, asked="heron")
+            day.refused(begun + 0.01, "u-bot", name, asked="heron")
     for at, user, tokens in (
         ("12:10:20", "tok", 1500), ("12:10:50", "tok", 1400), ("12:11:10", "tok", 1700),
         ("12:12:05", "toc", 2000), ("12:12:30", "toc", 1200),

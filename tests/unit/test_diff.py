@@ -159,6 +159,30 @@ def test_the_same_failures_are_told_once(tmp_path: Path) -> None:
     assert {change.part_of for change in found.found} == {None, 1}
 
 
+def test_of_few_attempts_the_failures_say_more(tmp_path: Path) -> None:
+    """13 of one user's 30 are also 13 of his model's 150, and those of one user."""
+    sides = [
+        attempts(
+            *[
+                (
+                    cause if user == 4 and n < 13 else None,
+                    {
+                        "model": f"m-{user % 2}",
+                        "user_id": f"u-{user}",
+                        "ts_end": NOON + timedelta(minutes=2 * n, seconds=user),
+                    },
+                )
+                for n in range(30)
+                for user in range(10)
+            ]
+        )
+        for cause in (None, "quota.exceeded")
+    ]
+    found = compared(tmp_path, *sides)
+    [first] = [change for change in found.found if change.number == 1]
+    assert changes_screen.about(first) == "quota.exceeded, user u-4"
+
+
 def test_what_fell_is_told_too(tmp_path: Path) -> None:
     """The other way round it is gone."""
     base, case = worse()
