@@ -54,8 +54,8 @@ changes counted lookup summary verify
 clock_words comparing dossier
 clock_picture render
 incident_words record_words
-answers changes_screen dossier_screen explanation funnel summary_screen
-report_page.*
+answers changes_screen dossier_screen explanation summary_screen
+funnel report_page.*
 postmortem
 report
 commands.*
@@ -73,6 +73,7 @@ FENCES = {
         *(
             "counted",
             "dossier",
+            "funnel",
             "investigations",
             "lookup",
             "mutants",

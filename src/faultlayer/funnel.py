@@ -1,10 +1,21 @@
 """The funnel: model, harness and quota in order, each check passed, failed or blind."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from faultlayer import assets, database, queries, render, summary, wording
+import duckdb
+
+from faultlayer import (
+    assets,
+    database,
+    incident_words,
+    investigations,
+    queries,
+    render,
+    summary,
+    wording,
+)
 from faultlayer.case import Case
 from faultlayer.render import Cell, Line
 from faultlayer.summary import Values
@@ -33,6 +44,8 @@ def gather(
     with database.reading(case.path) as con:
         checks = summary.rows(con, query.statement, window)
         open_ = summary.rows(con, _UNDETERMINED, window)[0]["attempts"]
+        targets = summary.rows(con, _TARGETS, window)
+        capacity = _capacity(con)
     failing = [one["layer"] for one in checks if one["result"] == "fail"]
     return {
         "case": str(case.path),
@@ -41,7 +54,20 @@ def gather(
         "start": failing[0] if failing else None,
         "undetermined": open_,
         "checks": checks,
+        "targets": targets,
+        "capacity": capacity,
     }
+
+
+def _capacity(con: duckdb.DuckDBPyConnection) -> Values:
+    """Give the real concurrency of the whole case against the configured limit."""
+    one = investigations.pick(investigations.load(), "real_concurrency")
+    bounds = summary.rows(con, one.query.statement)
+    least = next((bound for bound in bounds if bound["least"]), None)
+    result = "no evidence"
+    if least is not None and least["configured"] is not None:
+        result = "pass" if least["fits"] else "fail"
+    return {"result": result, "bounds": bounds}
 
 
 _UNDETERMINED: Final = """
@@ -55,13 +81,33 @@ WHERE
 """
 
 
+_TARGETS: Final = """
+SELECT
+    layer,
+    max(target_s) AS target_s,
+    count(*) AS incidents,
+    count(*) FILTER (WHERE target_met) AS kept,
+    count(*) FILTER (WHERE NOT target_met) AS missed,
+    max(recover_s) AS longest_s
+FROM incidents
+WHERE
+    target_s IS NOT NULL
+    AND ts_start <= $until
+    AND coalesce(ts_end, ts_start) >= $since
+GROUP BY layer
+ORDER BY layer
+"""
+
+
 def screen(values: Values, width: int) -> Iterator[Line]:
     """Set the checks, and say where to begin."""
     for layer in _LAYERS:
-        yield render.line(Cell(layer, "bold"))
+        yield render.line(Cell(layer, "bold"), *_target(values["targets"], layer))
         for check in values["checks"]:
             if check["layer"] == layer:
                 yield from _check(check, width)
+    yield render.line(Cell("capacity", "bold"))
+    yield from _fit(values["capacity"], width)
     yield render.line("")
     if values["undetermined"]:
         number = wording.count(values["undetermined"], "failed attempt")
@@ -78,6 +124,21 @@ def screen(values: Values, width: int) -> Iterator[Line]:
     )
     if first["example"]:
         yield render.line(f"  faultlayer explain {values['case']} {first['example']}")
+
+
+def _target(targets: Sequence[Values], layer: str) -> Iterator[str]:
+    """Say how many incidents of a layer were over in time."""
+    for row in targets:
+        if row["layer"] == layer:
+            number = wording.count(row["incidents"], "incident")
+            target = incident_words.seconds(row["target_s"])
+            open_ = row["incidents"] - row["kept"] - row["missed"]
+            said = [f"{row['kept']} over within {target}"] if row["kept"] else []
+            said += (
+                [f"{row['missed']} not over within {target}"] if row["missed"] else []
+            )
+            said += [f"{open_} not known"] if open_ else []
+            yield f"  {number}: {', '.join(said)}"
 
 
 def _check(check: Values, width: int) -> Iterator[Line]:
@@ -99,6 +160,25 @@ def _check(check: Values, width: int) -> Iterator[Line]:
         return
     text = render.cut(" · ".join(words), max(width - head.cell_len - 2, _NARROW))
     yield render.line("  ", _MARKS[check["result"]], f"  {check['title']}: {text}")
+
+
+def _fit(capacity: Values, width: int) -> Iterator[Line]:
+    """Set whether the harness lets in more than the machine can run."""
+    words = [_said(one) for one in capacity["bounds"] if one["least"]]
+    configured = [one["configured"] for one in capacity["bounds"]]
+    if words and configured[0] is not None:
+        words.insert(0, f"{configured[0]} configured")
+    head = render.line(
+        "  ",
+        _MARKS[capacity["result"]],
+        "  the limit is no more than can run at once: ",
+    )
+    text = " · ".join(words) if words else "no log tells"
+    yield head + render.line(render.cut(text, max(width - head.cell_len, _NARROW)))
+
+
+def _said(bound: Values) -> str:
+    return f"{bound['at_once']} by {bound['bound']} ({bound['how']})"
 
 
 _NARROW: Final = 24

@@ -61,6 +61,26 @@ def test_before_the_outage_nothing_fails(engine_death: Case) -> None:
     assert "no check fails" in str(list(funnel.screen(values, 100))[-1])
 
 
+def test_capacity_and_targets(engine_death: Case) -> None:
+    """The configured limit is above the threads; the engine was back in five minutes."""
+    values = funnel.gather(engine_death)
+    assert values["capacity"]["result"] == "no evidence"
+    (target,) = (row for row in values["targets"] if row["layer"] == "model")
+    assert (target["target_s"], target["kept"], target["missed"]) == (300, 1, 0)
+    bound = {
+        "bound": "worker threads",
+        "at_once": 2,
+        "least": True,
+        "configured": 64,
+        "fits": False,
+        "how": "worker_threads = 2",
+    }
+    values["capacity"] = {"result": "fail", "bounds": [bound]}
+    shown = "\n".join(str(line) for line in funnel.screen(values, 140))
+    assert "model  1 incident: 1 over within 5 min" in shown
+    assert "64 configured · 2 by worker threads (worker_threads = 2)" in shown
+
+
 def test_every_cause_belongs_to_one_check() -> None:
     """No cause that a rule or condition can name is counted twice."""
     (query,) = queries.load(QUERIES, "checks")

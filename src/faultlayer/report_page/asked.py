@@ -47,7 +47,7 @@ def statements() -> tuple[Query, ...]:
     found += [
         replace(query, statement=query.statement.replace("$limit", str(FULL)))
         for query in queries.load(root, "investigations")
-        if query.name == "quota_forecast"
+        if query.name in {"quota_forecast", "real_concurrency"}
     ]
     return tuple(found)
 
