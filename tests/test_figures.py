@@ -232,6 +232,23 @@ def test_the_funnel_of_a_window(
     assert found["start"] == start
 
 
+SHAPE = "incident_id failed engine_share model_share user_share users_hit users_served pool shape speaks_for support"
+
+
+def test_the_shape_of_outages(fires: Figures) -> None:
+    """All alike speaks for an engine, also where only its silence was seen.
+
+    At engine-b 93 of the 96 from 14:33:05 on, beside the 3 + 2 + 1 served in the minutes
+    14:33 to 14:35; its users ask engine-a 101 times meanwhile. Of 27 requests to engine-b
+    14 fall with the plugin; its two users are served 7 times by engine-a.
+    """
+    assert fires.asked("shape", SHAPE) == [
+        (1, 93, 0.9394, 0.9394, 0.465, 4, 0, None, "all alike", "model", "contradicts"),
+        (2, 20, 1.0, 1.0, 0.625, 4, 0, None, "all alike", "model", "supports"),
+        (3, 14, None, 0.5185, 0.6667, 2, 2, None, "some", "harness", "supports"),
+    ]
+
+
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Figures:
     """Give the day on which much was in flight."""
@@ -266,7 +283,7 @@ def test_bursts_and_minutes(many: Figures) -> None:
         ("12:11:00", "u-tok", 1700, 0.5667, 1, 1),
     ]
     assert many.sql(
-        "SELECT cause, strength, because FROM verdicts WHERE layer = 'quota' ORDER BY attempt_id"
+        "SELECT cause, strength, because FROM verdicts WHERE cause LIKE '%limit' AND layer = 'quota' ORDER BY attempt_id"
     ) == [
         (
             "quota.burst_limit",
@@ -317,7 +334,15 @@ def test_ids_that_do_not_join(many: Figures) -> None:
     """Orphans on either side, ids that come twice, ids of two users."""
     columns = "requests joined alone repeated colliding attempts attempts_share"
     assert many.asked("joins", columns)[1:] == [
-        (30, 29, 1, 2, 1, 32, 1.0),
-        (20, 19, 1, 0, 1, 21, 0.6563),
-        (29, 29, 0, 0, 1, 31, 0.9688),
+        (35, 34, 1, 2, 1, 37, 1.0),
+        (22, 21, 1, 0, 1, 23, 0.6216),
+        (34, 34, 0, 0, 1, 36, 0.973),
+    ]
+
+
+def test_the_shape_of_an_empty_pool(many: Figures) -> None:
+    """All of one project, while others are served. Of five incidents four are too small."""
+    found = many.asked("shape", SHAPE)
+    assert [row for row in found if row[8]] == [
+        (1, 3, None, 0.6, 1.0, 2, 2, "project p-x", "one pool", "quota", "supports")
     ]

@@ -21,9 +21,11 @@ Limits by the configuration: 4 at once, 6 in 5 s, 3000 tokens a minute.
     .1 took 0.004, 0.02, 0.9, 1.2 s: the lower of the two in the middle is 20 ms.
 12:30: j1 stands in the edge's log alone, j2 in the engine's alone; j3 comes twice, of one
     user; j4 twice, of two users.
-Ids: edge 7 + 8 + 7 + 5 + 3 = 30 with 32 attempts, 1 alone, 2 repeated, 1 colliding;
-gateway 29, with 31 of 32 attempts: 0.9688; engine 6 + 6 + 5 + 2 = 19 and j2 alone, 21 of
-32: 0.65625.
+12:40: pat, pim and pat again, all of the project p-x, are refused for their quota, 10 s
+    apart, while kim and lee are served between them: 3 of 3, one pool.
+Ids: edge 7 + 8 + 7 + 5 + 3 + 5 = 35 with 37 attempts, 1 alone, 2 repeated, 1 of two users;
+gateway 34, with 36 of 37 attempts: 0.9730; engine 6 + 6 + 5 + 2 + 2 = 21 and j2 alone, with
+23 of 37: 0.6216.
 """
 
 from pathlib import Path
@@ -121,5 +123,19 @@ def write(folder: Path) -> Day:
         ("12:30:30", "kim", "j4"), ("12:30:40", "lee", "j4"),
     ):  # fmt: skip
         day.exchange(at, 0.5, f"u-{user}", name, asked="heron")
+    for number, user in enumerate(("pat", "pim", "pat")):
+        begun = day.second("12:40:00") + 10 * number
+        words = {"user_id": f"u-{user}", "project_id": "p-x", "code": "QuotaExceeded"}
+        day.refused(
+            begun,
+            f"u-{user}",
+            f"q{number}",
+            429,
+            "quota insufficient",
+            asked="heron",
+            **words,
+        )
+    day.exchange("12:40:05", 0.5, "u-kim", "k1", asked="heron")
+    day.exchange("12:40:15", 0.5, "u-lee", "k2", asked="heron")
     day.write(folder)
     return day
