@@ -6,8 +6,15 @@ WITH refused AS (
         failures.ts_start,
         failures.ts_end,
         failures.user_id,
-        date_trunc('second', failures.ts_end) AS second
+        date_trunc('second', failures.ts_end) AS second,
+        -- What a limit of bursts tells, and none of what is in flight.
+        coalesce(
+            (access.attrs ->> '$.retry_after'),
+            (access.attrs ->> '$.sent_http_retry_after'),
+            ''
+        ) = '60' AS told_minute
     FROM failures
+    INNER JOIN access ON failures.attempt_id = access.event_id
     WHERE
         failures.status = 429
         AND failures.forwarded IS NOT TRUE
@@ -21,6 +28,7 @@ SELECT
     refused.ts_start,
     refused.ts_end,
     refused.user_id,
+    refused.told_minute,
     coalesce(before.in_flight, 0) + coalesce(sum(around.started), 0)::BIGINT
         AS most_in_flight
 FROM refused
@@ -34,4 +42,5 @@ GROUP BY
     refused.ts_start,
     refused.ts_end,
     refused.user_id,
+    refused.told_minute,
     before.in_flight

@@ -17,7 +17,7 @@ SELECT
     || settings.number::BIGINT || ' allowed in flight' AS because
 FROM refusals
 INNER JOIN settings ON settings.key = 'max_concurrent_requests'
-WHERE refusals.most_in_flight >= settings.number
+WHERE refusals.most_in_flight >= settings.number AND NOT refusals.told_minute
 UNION ALL
 -- A limit that only its plateau shows.
 SELECT
@@ -37,6 +37,7 @@ INNER JOIN plateau ON date_trunc('second', refusals.ts_end) = plateau.second
 INNER JOIN failures ON refusals.attempt_id = failures.attempt_id
 WHERE
     failures.edge_forwarded IS FALSE
+    AND NOT refusals.told_minute
     AND NOT EXISTS (
         SELECT 1
         FROM own

@@ -19,6 +19,7 @@ INNER JOIN failures ON refusals.attempt_id = failures.attempt_id
 LEFT JOIN settings ON settings.key = 'max_concurrent_requests'
 WHERE
     failures.edge_forwarded IS FALSE
+    AND NOT refusals.told_minute
     AND refusals.most_in_flight > 0
     -- A known limit that was far from reached contradicts this reading.
     AND (

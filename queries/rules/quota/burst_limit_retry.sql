@@ -15,12 +15,9 @@ SELECT
     'refused with 429 before forwarding, Retry-After: 60' AS because
 FROM refusals
 INNER JOIN failures ON refusals.attempt_id = failures.attempt_id
-INNER JOIN access ON refusals.attempt_id = access.event_id
 WHERE
     failures.edge_forwarded IS FALSE
-    AND coalesce(
-        (access.attrs ->> '$.retry_after'), (access.attrs ->> '$.sent_http_retry_after')
-    ) = '60'
+    AND refusals.told_minute
     -- A limit per minute would say so too.
     AND NOT EXISTS (
         SELECT 1
