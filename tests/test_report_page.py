@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import chromium
 
 from faultlayer import database, wording
 from faultlayer.case import Case, open_case
@@ -217,3 +218,49 @@ def test_text_stands_out(text: str) -> None:
         for fill in ("model", "harness", "quota", "client", "undetermined", "heat"):
             low, high = sorted(_luminance(colours[one]) for one in (fill, "paper"))
             assert (high + 0.05) / (low + 0.05) >= 3, fill
+
+
+@pytest.mark.skipif(chromium.COMMAND is None, reason="no Chromium is installed")
+def test_a_browser_shows_it(case: Case, known: Asked, tmp_path: Path) -> None:
+    """No error, no request, every chart is seen; it reads on without its style too."""
+    with chromium.tab(tmp_path / "profile") as tab:
+        for lang in ("en", "zh"):
+            path = tmp_path / f"{lang}.html"
+            path.write_text(page.html(known, case.path.name, lang), "utf-8")
+            tab.open(path)
+            asks = [
+                one["request"]["url"] for one in tab.told("Network.requestWillBeSent")
+            ]
+            assert asks[-1] == path.resolve().as_uri()
+            assert all(url.startswith("file:") for url in asks)
+            assert len(tab.value(_CHARTS)) >= 5
+            assert [box for box in tab.value(_CHARTS) if min(box) < 60] == []
+            for width, media in ((390, ""), (785, ""), (1280, ""), (688, "print")):
+                tab.size(width)
+                tab.ask("Emulation.setEmulatedMedia", media=media)
+                assert tab.value(_OVERFLOW) <= 0, (width, media)
+            tab.ask("Emulation.setEmulatedMedia", media="")
+            words = tab.value("document.body.innerText").split()
+            tab.value("document.querySelector('style').remove()")
+            plain = set(tab.value("document.body.innerText").split())
+            assert [word for word in words if word not in plain] == []
+        assert tab.told("Log.entryAdded") == tab.told("Runtime.exceptionThrown") == []
+        grounds = []
+        for scheme in ("light", "dark"):
+            features = [{"name": "prefers-color-scheme", "value": scheme}]
+            tab.ask("Emulation.setEmulatedMedia", features=features)
+            tab.open(path)
+            grounds.append(sum(map(int, re.findall(r"\d+", tab.value(_GROUND))[:3])))
+        assert grounds[1] < 100 < grounds[0]
+
+
+_CHARTS = """
+[...document.querySelectorAll('figure svg[role=img]')].map(one => {
+    const box = one.getBoundingClientRect();
+    return [box.width, box.height];
+})
+"""
+_OVERFLOW = (
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+)
+_GROUND = "getComputedStyle(document.body).backgroundColor"
