@@ -73,6 +73,7 @@ around_hit AS (
         hit.failed / nullif(count(*) FILTER (
             WHERE list_contains(hit.user_ids, meanwhile.user_id)
         ), 0) AS user_share,
+        count(meanwhile.engine) > 0 AS engines_known,
         count(DISTINCT meanwhile.user_id) FILTER (
             WHERE
             NOT meanwhile.failed
@@ -127,8 +128,14 @@ shapes AS (
                 AND around_hit.users_served > 0
                 AND around_hit.user_share >= 0.5
                 THEN 'one pool'
+            -- What was sent to no engine says nothing of any.
             WHEN
-                greatest(around_hit.engine_share, around_hit.model_share) >= 0.9
+                coalesce(
+                    around_hit.engine_share,
+                    CASE
+                        WHEN NOT around_hit.engines_known THEN around_hit.model_share
+                    END
+                ) >= 0.9
                 AND around_hit.users <> 1
                 THEN 'all alike'
             WHEN around_hit.users <> 1 OR around_hit.users_served > 0 THEN 'some'

@@ -17,6 +17,7 @@ WITH charged AS (
         events.prompt_tokens,
         events.completion_tokens,
         events.status,
+        events.duration_ms,
         -- One list: each path alone would read the text anew.
         (
             events.attrs ->> [
@@ -48,7 +49,8 @@ SELECT
         try_cast(charged.said[1] AS DOUBLE), try_cast(charged.said[2] AS DOUBLE)
     ) AS gpus,
     try_cast(charged.said[3] AS DOUBLE) AS params_b,
-    try_cast(charged.said[4] AS DOUBLE) AS seconds,
+    coalesce(try_cast(charged.said[4] AS DOUBLE), charged.duration_ms / 1000)
+        AS seconds,
     coalesce(try_cast(charged.said[5] AS DOUBLE), 1)
     * coalesce(
         try_cast(charged.said[6] AS DOUBLE), try_cast(charged.said[7] AS DOUBLE), 1

@@ -31,6 +31,20 @@ sizes AS (
     GROUP BY entries.params_b
 ),
 
+-- Where there is one model, and a configuration says one number of GPUs.
+configured AS (
+    SELECT any_value(said.gpus) AS gpus
+    FROM (
+        SELECT try_cast((events.attrs ->> '$.value') AS DOUBLE) AS gpus
+        FROM events
+        WHERE
+            events.kind = 'config_setting'
+            AND (events.attrs ->> '$.key') = 'num_gpus'
+            AND (SELECT count(*) FROM sizes) = 1
+    ) AS said
+    HAVING count(DISTINCT said.gpus) = 1
+),
+
 -- A ledger may keep to a price of its own.
 usual AS (
     SELECT mode(priced.price) AS price
@@ -58,6 +72,7 @@ counted AS (
 outcomes AS (
     SELECT
         attempts.request_id,
+        min(attempts.model) AS model,
         count(*) AS attempts,
         -- Whoever gives up, or loses the end of an answer, had some of it.
         count(*) FILTER (
@@ -69,6 +84,51 @@ outcomes AS (
     FROM attempts
     SEMI JOIN entries ON attempts.request_id = entries.request_id
     GROUP BY attempts.request_id
+),
+
+-- What a ledger that shows no formula takes for a second of each model.
+timed AS (
+    SELECT
+        entries.event_id,
+        outcomes.model,
+        entries.amount / nullif(coalesce(entries.seconds, outcomes.seconds), 0) AS rate
+    FROM entries
+    INNER JOIN repeated ON entries.request_id = repeated.request_id
+    INNER JOIN outcomes ON entries.request_id = outcomes.request_id
+    WHERE
+        entries.params_b IS NULL
+        AND repeated.charges = outcomes.attempts
+        AND (entries.seconds IS NOT NULL OR outcomes.attempts = 1)
+),
+
+middles AS (
+    SELECT
+        timed.model,
+        median(timed.rate) AS rate
+    FROM timed
+    GROUP BY timed.model
+),
+
+-- One that goes by tokens or by the request has no such rate.
+rates AS (
+    SELECT
+        middles.model,
+        middles.rate
+    FROM middles
+    INNER JOIN timed ON middles.model IS NOT DISTINCT FROM timed.model
+    GROUP BY middles.model, middles.rate
+    HAVING
+        count(timed.rate) >= 5
+        AND count(*) FILTER (
+            WHERE abs(timed.rate - middles.rate) <= 0.2 * middles.rate
+        ) >= 0.8 * count(timed.rate)
+),
+
+dear AS (
+    SELECT timed.event_id
+    FROM timed
+    INNER JOIN rates ON timed.model IS NOT DISTINCT FROM rates.model
+    WHERE timed.rate > 1.9 * rates.rate OR timed.rate < rates.rate / 1.9
 ),
 
 -- Of several charges of a request the last ones are of what was served, unless they
@@ -131,8 +191,13 @@ judged AS (
                 ) > 0.01 * entries.amount + 0.01
                 THEN 'another amount than its formula'
             WHEN
+                entries.gpus >= 2 * (SELECT configured.gpus FROM configured)
+                THEN 'more GPUs than configured'
+            WHEN
                 entries.gpus >= 2 * sizes.gpus
                 THEN 'more GPUs than other entries of that model'
+            WHEN dear.event_id IS NOT NULL
+                THEN 'another amount for its time than other entries of that model'
             WHEN
                 abs(entries.prompt_tokens - counted.prompt_tokens)
                 > greatest(8, 0.2 * counted.prompt_tokens)
@@ -155,6 +220,7 @@ judged AS (
     LEFT JOIN priced ON entries.event_id = priced.event_id
     LEFT JOIN counted ON entries.request_id = counted.request_id
     LEFT JOIN outcomes ON entries.request_id = outcomes.request_id
+    LEFT JOIN dear ON entries.event_id = dear.event_id
     LEFT JOIN ordered ON entries.event_id = ordered.event_id
     LEFT JOIN told ON entries.event_id = told.event_id
 ),
