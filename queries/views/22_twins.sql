@@ -52,6 +52,9 @@ equals AS (
         repeats.source_id,
         repeats.ts_end,
         repeats.ts_precision_us,
+        repeats.request_id,
+        repeats.status,
+        repeats.duration_ms,
         logs.log_set,
         repeats.duration_ms * 1000 > repeats.ts_precision_us AS longer,
         min(repeats.event_id) OVER (
@@ -73,10 +76,32 @@ tried AS (
         row_number() OVER (PARTITION BY equals.log_set ORDER BY equals.event_id) <= 100
 ),
 
+-- Two that were under way together can run into one time-out: how long that is, others
+-- that failed show as well.
+timeouts AS (
+    SELECT DISTINCT access.duration_ms
+    FROM access
+    INNER JOIN equals
+        ON
+            access.duration_ms = equals.duration_ms
+            AND access.request_id <> equals.request_id
+    WHERE
+        equals.event_id <> equals.first_event_id
+        AND equals.longer
+        AND equals.status >= 400
+        AND access.status >= 400
+),
+
 shipped AS (
     SELECT equals.log_set
     FROM equals
-    WHERE equals.event_id <> equals.first_event_id AND equals.longer
+    WHERE
+        equals.event_id <> equals.first_event_id
+        AND equals.longer
+        AND (
+            equals.status < 400
+            OR equals.duration_ms NOT IN (SELECT timeouts.duration_ms FROM timeouts)
+        )
     UNION
     SELECT tried.log_set
     FROM tried
