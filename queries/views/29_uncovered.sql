@@ -70,23 +70,6 @@ named AS (
     WHERE (SELECT count(*) FROM exchanges) > 0
 ),
 
--- How far each of both is from the nearest of the other.
-ways AS (
-    SELECT
-        exchanges.event_id,
-        exchanges.status,
-        exchanges.ts_error_us,
-        least(
-            coalesce(distance_us(exchanges.ts, before.ts, before.ts), 1000000000000),
-            coalesce(distance_us(exchanges.ts, after.ts, after.ts), 1000000000000)
-        ) AS away_us
-    FROM exchanges
-    ASOF LEFT JOIN named AS before
-        ON exchanges.status = before.status AND exchanges.ts >= before.ts
-    ASOF LEFT JOIN named AS after
-        ON exchanges.status = after.status AND exchanges.ts <= after.ts
-),
-
 met AS (
     SELECT
         named.status,
@@ -105,15 +88,33 @@ met AS (
     GROUP BY named.status
 ),
 
+-- How far each that may be one of those is from the nearest of them.
+ways AS (
+    SELECT
+        exchanges.event_id,
+        exchanges.status,
+        exchanges.ts_error_us,
+        least(
+            coalesce(distance_us(exchanges.ts, before.ts, before.ts), 1000000000000),
+            coalesce(distance_us(exchanges.ts, after.ts, after.ts), 1000000000000)
+        ) AS away_us
+    FROM exchanges
+    SEMI JOIN met ON exchanges.status = met.status
+    ASOF LEFT JOIN named AS before
+        ON exchanges.status = before.status AND exchanges.ts >= before.ts
+    ASOF LEFT JOIN named AS after
+        ON exchanges.status = after.status AND exchanges.ts <= after.ts
+),
+
 counted AS (
     SELECT
         ways.event_id,
         row_number() OVER (
             PARTITION BY ways.status
             ORDER BY ways.away_us, ways.event_id
-        ) <= coalesce(met.requests, 0) AS known
+        ) <= met.requests AS known
     FROM ways
-    LEFT JOIN met ON ways.status = met.status
+    INNER JOIN met ON ways.status = met.status
 )
 
 SELECT
@@ -133,7 +134,7 @@ SELECT
     exchanges.model,
     engine_names.engine
 FROM exchanges
-INNER JOIN counted ON exchanges.event_id = counted.event_id
+LEFT JOIN counted ON exchanges.event_id = counted.event_id
 LEFT JOIN engine_names ON exchanges.label = engine_names.label
-WHERE NOT counted.known
+WHERE counted.known IS NOT TRUE
 ORDER BY exchanges.event_id
