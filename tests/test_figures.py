@@ -193,7 +193,7 @@ def test_three_outages(fires: Figures) -> None:
             "engine-b",
             96,
             "14:33:05",
-            None,
+            "14:36:00",
             None,
             120,
             False,

@@ -38,12 +38,15 @@ def sent(number: int, at: float, engine: str) -> Record:
 
 def incidents(records: Iterable[Record], columns: str) -> list[tuple[Any, ...]]:
     """Judge the records and give columns of the incidents, times in seconds."""
+    return told(records, f"SELECT {columns} FROM incidents ORDER BY incident_id")
+
+
+def told(records: Iterable[Record], statement: str) -> list[tuple[Any, ...]]:
+    """Judge the records and give the rows of a statement, times in seconds."""
     case = RuleCase("", "", 1, "incidents", tuple(records))
     prepared = rule_bench.prepared(case, LIBRARY, seed=3)
     prepared.verdicts()
-    rows = prepared.con.execute(
-        f"SELECT {columns} FROM incidents ORDER BY incident_id"
-    ).fetchall()
+    rows = prepared.con.execute(statement).fetchall()
     return [tuple(_seconds(value) for value in row) for row in rows]
 
 
@@ -158,32 +161,46 @@ def test_it_is_named_and_noticed() -> None:
     assert found == [(100.5, 100.0, 0.0, 112.5, 12.0)]
 
 
+#: The engine dies; the same requests come again and are refused by the edge.
+RETRIED = [
+    death("engine", 100.0),
+    *served(1, 105.0, "engine-0"),
+    *served(2, 106.0, "engine-0"),
+    ready("engine", 120.0),
+    *(
+        exchange(number, 130.0 + number, 429, forwarded=False, upstream_hops=0)
+        for number in (1, 2)
+    ),
+    *(
+        {
+            "log": "app",
+            "kind": "burst_limit",
+            "id": f"r-{number}",
+            "at": 129.9 + number,
+            "status": 429,
+            "user_id": "u-1",
+        }
+        for number in (1, 2)
+    ),
+]
+
+
 def test_retries_of_failed_requests_follow_from_what_failed_them() -> None:
-    """The engine dies; the same requests come again and are refused by the edge."""
-    records = [
-        death("engine", 100.0),
-        *served(1, 105.0, "engine-0"),
-        *served(2, 106.0, "engine-0"),
-        ready("engine", 120.0),
-        *(
-            exchange(number, 130.0 + number, 429, forwarded=False, upstream_hops=0)
-            for number in (1, 2)
-        ),
-        *(
-            {
-                "log": "app",
-                "kind": "burst_limit",
-                "id": f"r-{number}",
-                "at": 129.9 + number,
-                "status": 429,
-            }
-            for number in (1, 2)
-        ),
-    ]
-    found = incidents(records, "cause, retries, root_incident_id, follows")
+    """The second incident names the first as its root, and the chain of the first ends in it.
+
+    Whoever reads the chain sees the user whose limit it was, and no number.
+    """
+    found = incidents(RETRIED, "cause, retries, root_incident_id, follows")
     assert found == [
         ("model.engine_dead", 0, None, None),
         ("quota.burst_limit", 2, 1, "2 of its 2 had failed there before"),
+    ]
+    chain = told(
+        RETRIED,
+        "SELECT cause, attempts, because FROM cascades WHERE kind = 'follows'",
+    )
+    assert chain == [
+        ("quota.burst_limit", 2, "u-1: 2 of its 2 had failed there before")
     ]
 
 

@@ -105,6 +105,8 @@ notices AS (
                         'harness_unhealthy', 'plugin_probe_failed',
                         'harness_restarted', 'upstream_disabled', 'config_reload'
                     )
+                    -- Of an engine that did not answer, and nothing says why.
+                    OR watched.engine = extents.scope
             ELSE FALSE
         END
 )

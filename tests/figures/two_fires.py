@@ -16,7 +16,8 @@ Time-outs: in minute 14:30 + k the first k of the six requests to engine-b end a
 30 s, from minute 14:36 on all: 1 + 2 + 3 + 4 + 5 + 14 x 6 = 99, of which the last three
 (14:49:25 to 14:49:45 and what follows) end after the logs: 14:49:25 ends at 14:49:55, so
 97 - 14:49:35 and :45 and :55 do not: 96. The share of failures is above half of its mean
-(0.42) from minute 14:33 (3 of 6) on, and it is not over: missed.
+(0.42) from minute 14:33 (3 of 6) on; a probe fails at 14:36:00, 175 s later; it is not
+over: missed.
 """
 
 from pathlib import Path
@@ -148,6 +149,12 @@ def write(folder: Path) -> Day:
         "error",
         "health check failed engine=engine-a error=connection refused",
         engine="engine-a",
+    )
+    day.app(
+        "14:36:00",
+        "error",
+        "health check failed engine=engine-b error=timeout",
+        engine="engine-b",
     )
     day.app(
         "14:12:05",
