@@ -54,7 +54,7 @@ changes counted lookup summary verify
 clock_words comparing dossier
 clock_picture render
 incident_words record_words
-answers changes_screen dossier_screen explanation summary_screen
+answers changes_screen dossier_screen explanation summary_screen windowed
 funnel report_page.*
 postmortem
 report

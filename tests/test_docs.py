@@ -1,6 +1,7 @@
 """The pages say what holds: commands, examples with their output, links, columns."""
 
 import dataclasses
+import json
 import os
 import re
 import subprocess
@@ -156,6 +157,26 @@ def test_examples_give_the_output_that_is_shown(
         else:
             assert text == now, f"{page.relative_to(root)}: `make docs` writes it anew"
     assert played > 0
+
+
+@pytest.mark.checkout
+@pytest.mark.deep
+def test_the_job_of_every_day_runs(root: Path, run: Run, tmp_path: Path) -> None:
+    """The script as it stands: an alarm, a report, and the next day a comparison."""
+    page = (root / "docs" / "daily.md").read_text("utf-8")
+    (script,) = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "job").write_text(script, "utf-8")
+    (tmp_path / "cases").mkdir()
+    job = "sh job sample_logs/engine_death/logs cases"
+    assert run(f"{job} 2026-11-12; echo exit $?").endswith("exit 4\n")
+    told = json.loads((tmp_path / "cases" / "2026-11-12.json").read_text("utf-8"))
+    assert told["window"]["failed"] == 70
+    assert (tmp_path / "cases" / "2026-11-12.html").stat().st_size > 10_000
+    # The day after nothing failed: the same logs, of which no attempt counts.
+    assert run(f"{job} 2026-11-13; echo exit $?").endswith("exit 0\n")
+    compared = (tmp_path / "cases" / "2026-11-13.diff").read_text("utf-8")
+    assert "  323 attempts" in compared
+    assert "has no attempts" in compared
 
 
 def test_a_changed_output_is_seen() -> None:

@@ -25,7 +25,10 @@ OPTIONS: Final[dict[str, tuple[str, str]]] = {
     "workers": ("whole", "threads"),
     "memory": ("text", "memory for the SQL part, such as 2GB"),
     "strict": ("flag", "exit 3 when evidence is incomplete"),
-    "fail-on": ("texts", "exit 4 when a request failed by these layers or causes"),
+    "fail-on": (
+        "texts",
+        "exit 4 when a request failed by these: layers, causes, globs, `model.*>10`",
+    ),
     "max-unpacked": ("text", "most that archives may unpack to in all"),
     "max-ratio": ("number", "most that a large file may be larger than packed"),
     "max-members": ("whole", "most members of an archive"),

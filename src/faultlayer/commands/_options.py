@@ -1,22 +1,21 @@
 """The options of `analyze`, from the command line and a file, and its exit code."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from faultlayer import own_rules, stated, wording
 from faultlayer.clocks import wishes
 from faultlayer.clocks.wishes import Wishes
-from faultlayer.commands import _config, _limits
+from faultlayer.commands import _config, _fail_on, _limits
 from faultlayer.detect import Definitions
 from faultlayer.errors import UsageError
 from faultlayer.members import Limits
 from faultlayer.stated import Stated
 from faultlayer.summary import Values
 
-_LAYERS = (*stated.LAYERS, "undetermined")
 _BROKEN = 1
 _INCOMPLETE = 3
 _MET = 4
@@ -33,7 +32,9 @@ class Options:
     workers: int | None
     memory: str | None
     strict: bool
-    fail_on: tuple[str, ...]
+    fail_on: tuple[_fail_on.Condition, ...]
+    since: datetime | None
+    until: datetime | None
     quiet: bool
     limits: Limits
     stated: Stated
@@ -92,8 +93,10 @@ def read(given: Mapping[str, Any]) -> Options:
         memory=given["memory"] or file.get("memory"),
         strict=given["strict"] or file.get("strict", False),
         fail_on=tuple(
-            _condition(text, causes) for text in (*given["fail_on"], *fail_on)
+            _fail_on.read(text, causes) for text in (*given["fail_on"], *fail_on)
         ),
+        since=given["since"],
+        until=given["until"],
         quiet=given["quiet"],
         limits=_limits.read(given, file),
         stated=found.stated,
@@ -116,7 +119,8 @@ def outcome(values: Values, options: Options) -> tuple[int, list[str]]:
         return _BROKEN, [
             f"lines went missing in {len(off)} sources; please report this"
         ]
-    met = _met(values, options.fail_on)
+    causes = values.get("window", values)["causes"]
+    met = _fail_on.met(causes, options.fail_on)
     if met:
         return _MET, met
     gaps = incomplete(values) if options.strict else []
@@ -148,31 +152,6 @@ def incomplete(values: Values) -> list[str]:
         )
         if found
     ]
-
-
-def _met(values: Values, wanted: tuple[str, ...]) -> list[str]:
-    found = []
-    for what in wanted:
-        number = sum(
-            row["attempts"]
-            for row in values["causes"]
-            if what in {"any", row["layer"], row["cause"]}
-        )
-        if number:
-            found.append(f"--fail-on {what}: {wording.count(number, 'failed attempt')}")
-    return found
-
-
-def _condition(text: str, causes: Collection[str]) -> str:
-    if text == "any" or text in _LAYERS or text in causes:
-        return text
-    near = get_close_matches(text, [*_LAYERS, *sorted(causes)], 1)
-    raise UsageError(
-        f"--fail-on does not know {text!r}",
-        hint=f"did you mean {near[0]}?"
-        if near
-        else f"any, one of {', '.join(_LAYERS)}, or a cause such as model.cuda_oom",
-    )
 
 
 def _override(text: str) -> tuple[str, str]:

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from faultlayer.commands._moment import moment
+
 
 @click.command("analyze")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
@@ -76,7 +78,20 @@ import click
     "--fail-on",
     multiple=True,
     metavar="WHAT",
-    help="Exit 4 when a request failed by this layer or cause, or by `any`.",
+    help="Exit 4 when a request failed by this layer, cause, glob of causes, or by `any`;"
+    " 'model.*>10': when more than 10 did.",
+)
+@click.option(
+    "--since",
+    callback=moment,
+    metavar="TIME",
+    help="Count, for --fail-on and the summary's window, from TIME on: ISO, yesterday.",
+)
+@click.option(
+    "--until",
+    callback=moment,
+    metavar="TIME",
+    help="Count only before TIME. All logs are read: causes may lie outside.",
 )
 @click.option(
     "--config",
@@ -96,6 +111,9 @@ import click
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 @click.option("--format", "kind", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--summary-json", "kind", flag_value="json", help="The same as --format json."
+)
 def command(
     paths: tuple[str, ...], *, kind: str, redact: bool, salt: str | None, **given: Any
 ) -> None:
@@ -105,13 +123,14 @@ def command(
     for stdin. Nothing needs to be configured; what is recognised and what not is said at
     the end.
 
-    Example: faultlayer analyze logs/ --fail-on model
+    Example: faultlayer analyze logs/ --since yesterday --until today
+    --fail-on 'model.*>10' --summary-json
     """
     import json
     import sys
     import time
 
-    from faultlayer import redaction, render, summary, summary_screen
+    from faultlayer import redaction, render, summary, summary_screen, windowed
     from faultlayer.analyze import AnalyzeOptions, analyze
     from faultlayer.commands import _options
     from faultlayer.commands._progress import Bar
@@ -143,12 +162,16 @@ def command(
             case = redaction.redact(case, target, salt)
     seconds = time.monotonic() - begun
     values = summary.gather(case) | {"case": str(options.case)}
+    if options.since or options.until:
+        values["window"] = windowed.gather(case, options.since, options.until)
     if kind == "json":
         click.echo(json.dumps(summary.plain(values), ensure_ascii=False, indent=2))
     elif not options.quiet:
         screen = render.console()
         lines = summary_screen.screen(values, screen.width, seconds=seconds)
         render.put(screen, lines)
+        if "window" in values:
+            render.put(screen, windowed.screen(values["window"], screen.width))
     code, reasons = _options.outcome(values, options)
     for reason in reasons:
         click.echo(f"faultlayer: {reason}", err=True)

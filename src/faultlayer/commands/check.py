@@ -1,32 +1,18 @@
 """`faultlayer check`: the funnel, a triage of half a minute."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import click
 
-
-def _moment(
-    ctx: click.Context, param: click.Parameter, value: str | None
-) -> datetime | None:
-    """Read a time of a window; without a zone it is UTC, as all times of a case."""
-    del ctx
-    if value is None:
-        return None
-    try:
-        read = datetime.fromisoformat(value)
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is no time; for example 2026-11-30T14:02", param=param
-        ) from None
-    return read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
+from faultlayer.commands._moment import moment
 
 
 @click.command("check")
 @click.argument("case", type=click.Path(path_type=Path))
-@click.option("--since", callback=_moment, metavar="TIME", help="Only from TIME on.")
-@click.option("--until", callback=_moment, metavar="TIME", help="Only up to TIME.")
+@click.option("--since", callback=moment, metavar="TIME", help="Only from TIME on.")
+@click.option("--until", callback=moment, metavar="TIME", help="Only up to TIME.")
 @click.option("--format", "kind", type=click.Choice(["text", "json"]), default="text")
 def command(
     case: Path, since: datetime | None, until: datetime | None, kind: str
