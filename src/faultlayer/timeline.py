@@ -13,6 +13,7 @@ from faultlayer.stamps import Year
 _PATIENCE: Final = 65_536
 _SECOND: Final = 1_000_000
 _REFINE_US: Final = 1_500_000
+_CUT_US: Final = 1_000
 _HOUR: Final = 3_600 * _SECOND
 # How much later than the program's own its line may be stamped by what writes it down.
 _LATE_US: Final = 5 * _SECOND
@@ -139,8 +140,12 @@ class Timeline:
             .alias("zoned"),
         )
         ahead = (outer - ts).dt.total_microseconds()
+        # Some write a fraction and cut off what is below a second.
+        cut = outer.dt.microsecond() < _CUT_US
+        outer_us = pl.when(cut).then(pl.max_horizontal("outer_us", _SECOND))
         refine = (
             (pl.col("outer_us") < _SECOND)
+            & ~cut
             & (pl.col("precision") >= _SECOND)
             & ahead.is_between(0, _REFINE_US, closed="left")
         )
@@ -148,7 +153,10 @@ class Timeline:
         use = (bare | refine).fill_null(value=False)
         return rows.with_columns(
             pl.when(use).then(outer).otherwise(ts).alias("ts"),
-            pl.when(use).then("outer_us").otherwise("precision").alias("precision"),
+            pl.when(use)
+            .then(outer_us.otherwise("outer_us"))
+            .otherwise("precision")
+            .alias("precision"),
             pl.when(use).then("outer_zoned").otherwise("zoned").alias("zoned"),
         )
 

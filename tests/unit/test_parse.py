@@ -165,15 +165,17 @@ def test_docker_parts_are_joined_and_streams_kept_apart(tmp_path: Path) -> None:
 
 
 def test_a_stamp_of_a_second_takes_the_finer_one_of_the_wrapper(tmp_path: Path) -> None:
-    """Not when the line was written long after its stamp."""
+    """Not when the line was written long after its stamp, or where no fraction is left."""
     text = (
         "2026-11-20T02:00:13.250000000Z stdout F INFO 11-20 02:00:13 [a.py:1] Added request a1.\n"
         "2026-11-20T02:00:19.000000000Z stdout F INFO 11-20 02:00:14 [a.py:1] Added request a2.\n"
+        "2026-11-20T02:00:15.000000203Z stdout F INFO 11-20 02:00:15 [a.py:1] Added request a3.\n"
+        "2026-11-20T02:00:16.000000203Z stdout F INFO:     Started server process [1]\n"
     )
     events, _, _ = run(tmp_path, text, "0.log")
     rows = events.select("ts_raw", "ts_precision_us").rows()
     assert rows[0][0].isoformat() == "2026-11-20T02:00:13.250000"
-    assert (rows[0][1], rows[1][1]) == (1, 1_000_000)
+    assert [row[1] for row in rows] == [1, 1_000_000, 1_000_000, 1_000_000]
     assert rows[1][0].isoformat() == "2026-11-20T02:00:14"
 
 
