@@ -330,6 +330,15 @@ def test_hops(many: Figures) -> None:
     ]
 
 
+def test_where_the_time_went(many: Figures) -> None:
+    """Of h1 to h4: h1 connects 2 + 1500 ms and answers 6 s, the edge adds 96 ms; h4 waits 9 + 5198."""
+    columns = "ts attempts network_p95_ms waiting_p95_ms answering_p95_ms edge_p95_ms"
+    found = many.asked("latency_over_time", columns)
+    assert [row[1:] for row in found if row[0] == "12:20:00"] == [
+        (4, 1502, 5207, 6000, 96)
+    ]
+
+
 def test_ids_that_do_not_join(many: Figures) -> None:
     """Orphans on either side, ids that come twice, ids of two users."""
     columns = "requests joined alone repeated colliding attempts attempts_share"

@@ -2,7 +2,7 @@
 -- layer: quota
 -- cause: quota.metering_mismatch
 -- needs: mismatches
--- known gaps: requests whose user the ledger charges nothing at all
+-- known gaps: requests whose user the ledger does not know at all
 SELECT
     'quota.metering_mismatch' AS cause,
     'symptom' AS role,

@@ -1,25 +1,35 @@
 -- title: Requests that were served while the ledger charged others, and that it does not know
 -- store: table
-WITH payers AS (
+WITH spans AS (
     SELECT
-        charges.user_id,
-        spans.ts_first,
-        spans.ts_last
+        min(charges.known_ts) + to_seconds(doubts.seconds) AS ts_first,
+        max(charges.known_ts) - to_seconds(doubts.seconds) AS ts_last
     FROM charges
     CROSS JOIN (
         SELECT
-            min(charges.known_ts) + to_seconds(doubts.seconds) AS ts_first,
-            max(charges.known_ts) - to_seconds(doubts.seconds) AS ts_last
+            CASE WHEN bool_or(charges.clock_status = 'untied') THEN 3 ELSE 0 END
+                AS seconds
         FROM charges
-        CROSS JOIN (
-            SELECT
-                CASE WHEN bool_or(charges.clock_status = 'untied') THEN 3 ELSE 0 END
-                    AS seconds
-            FROM charges
-        ) AS doubts
-        GROUP BY doubts.seconds
-    ) AS spans
-    GROUP BY charges.user_id, spans.ts_first, spans.ts_last
+    ) AS doubts
+    GROUP BY doubts.seconds
+),
+
+-- Of whom the ledger knows nothing at all may not have to pay.
+payers AS (
+    SELECT
+        known.user_id,
+        spans.ts_first,
+        spans.ts_last
+    FROM (
+        SELECT charges.user_id
+        FROM charges
+        UNION
+        SELECT events.user_id
+        FROM events
+        WHERE events.kind IN ('quota_reserve', 'quota_release', 'quota_reclaim')
+    ) AS known
+    CROSS JOIN spans
+    WHERE known.user_id IS NOT NULL
 ),
 
 eligible AS (
