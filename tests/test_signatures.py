@@ -104,6 +104,29 @@ def test_a_trap_is_not_walked_into(trap: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("request {}: plugin_failed: milvus refused", "plugin_failed"),
+        ("[{}] plugin_failed: milvus refused", "plugin_failed"),
+        ("(req={}) too many concurrent requests", "concurrency_limit"),
+        ("Request {} started user=u-1", "request_accepted"),
+        ("request {} was rejected reason=concurrency", "concurrency_limit"),
+        ("request {} finished status=200", "request_completed"),
+        ("requested {} plugin_failed", "other"),
+        ("request {} is about plugin_failed", "other"),
+    ],
+)
+def test_whose_a_gateways_record_is_may_stand_before_what_it_says(
+    text: str, wanted: str
+) -> None:
+    """Its id is not a part of what it says; of other words none is left out."""
+    uuid = "9d9f2928-6a05-4d1c-8a7e-0c0d5a3f9b11"
+    said = text.format(uuid)
+    row = name(("harness", "harness", said), request_id=[uuid]).row(0, named=True)
+    assert row["kind"] == wanted
+
+
+@pytest.mark.parametrize(
     ("text", "severity", "wanted"),
     [
         ('it broke error="x: \\"y\\"" reason=QuotaExceeded', "error", "quota_exceeded"),

@@ -25,6 +25,15 @@ _BESIDE = (
     r"|analytics|notifications?|tools?|loggers?|log sink)\b"
 )
 
+# A gateway's record may begin with whose it is: `[4f..-..] quota exceeded`, `request
+# 4f..-..: quota exceeded`. What it says of the request itself goes on without a colon.
+_UUID = r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}"
+_WHOSE = rf"^(?:[Rr]equest )?[\[(]?(?:(?:req|rid|req_id|request_id)[=:] ?)?{_UUID}[\])]?(?:[\s:,]+|$)"
+_OF_ITSELF = (
+    r"^(?:(?:was|is|has been) )?(accepted|received|started|admitted|queued|forwarded|finished|completed|done"
+    r"|failed|rejected|refused|denied|blocked|throttled|cancell?ed|aborted|timed out)\b"
+)
+
 
 def name_kinds(records: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
     """Fill kind, kinds, severity and what the patterns capture; keep rows and order.
@@ -89,6 +98,7 @@ def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, 
     known = _column(records, "request_id").is_not_null().alias("known")
     todo = records.select("text", "layer", "component", "kind", known)
     todo = todo.with_row_index("row").filter(pl.col("kind").is_null()).drop("kind")
+    todo = _addressed(todo)
     there = {name: set(todo[name].unique()) for name in ("layer", "component")}
     items = {
         index: item
@@ -132,6 +142,18 @@ def match(records: pl.DataFrame, signatures: Signatures) -> tuple[pl.DataFrame, 
         else pl.DataFrame(schema={"row": pl.UInt32, "sig": pl.UInt32})
     )
     return hits, [(signatures.items[index], found[index]) for index in sorted(found)]
+
+
+def _addressed(todo: pl.DataFrame) -> pl.DataFrame:
+    """Leave out whose a gateway's record is, where it begins with that."""
+    text = pl.col("text")
+    mine = todo.select(
+        pl.col("known") & (pl.col("layer") == "harness") & text.str.contains(_WHOSE)
+    ).to_series()
+    if not mine.any():
+        return todo
+    said = text.str.replace(_WHOSE, "").str.replace(_OF_ITSELF, "request ${1}")
+    return todo.with_columns(text=pl.when(mine).then(said).otherwise(text))
 
 
 def _begins(literal: str, heads: Mapping[int, Set[str | None]]) -> bool:

@@ -148,6 +148,11 @@ def unwrapped(data: bytes, width: int) -> pl.DataFrame:
     # A line may end at the edge: then the next one looks as others do that begin one.
     known = lines.filter("begins").get_column("look").value_counts()
     usual = known.filter(pl.col("count") > 1).get_column("look")
+    # Rows of a table may all be that wide: most lines begin alike, and none goes on.
+    alike = lines.get_column("look").value_counts()
+    usual = usual.append(
+        alike.filter(2 * pl.col("count") > len(lines)).get_column("look")
+    )
     begins = pl.col("begins") | pl.col("look").is_in(usual.implode())
     whole = lines.group_by(begins.cum_sum().alias("whole"), maintain_order=True).agg(
         pl.col("lines").sum(),

@@ -186,6 +186,14 @@ def test_lines_that_a_terminal_wrapped_are_joined() -> None:
     assert list(documents.of(data + b"w" * 81 + b"\n", LISTS)) == []
 
 
+def test_rows_that_are_all_as_wide_are_no_wrapped_line() -> None:
+    """A ledger's rows may all be of one length; the first line says what they are."""
+    rows = [f"2026-11-30T05:{at}:00.000Z,charge,{at:040d},u1,p1,t1" for at in range(9)]
+    rows = [row.ljust(90, "0") for row in rows]
+    lines = ["ts,op,request_id,user_id,project_id,tenant_id", *rows]
+    assert [text for _, _, text in texts("\n".join([*lines, ""]).encode())] == lines
+
+
 def test_a_page_is_read_as_it_was_shown() -> None:
     """Tags go, and what is escaped has its own letters; text with quotes is no page."""
     data = (
