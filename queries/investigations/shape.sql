@@ -1,6 +1,7 @@
 -- title: The shape of each incident: all alike, one pool, or some of them
 -- topic: failures
 -- answers: Did all fail alike (as of an engine), one pool alone (as of a quota), or some (as of the harness), and does that support the verdicts?
+-- param top: integer = 20; how many incidents, the greatest first
 -- column incident_id: incident
 -- column layer: layer of its verdicts
 -- column cause: cause
@@ -22,7 +23,7 @@ WITH spans AS (
         incidents.ts_onset,
         greatest(incidents.ts_over, incidents.ts_onset) AS ts_over
     FROM incidents
-    WHERE incidents.layer <> 'client'
+    WHERE incidents.layer <> 'client' AND incidents.incident_id <= $top
 ),
 
 meanwhile AS (

@@ -22,7 +22,7 @@ WITH charged AS (
         (
             events.attrs ->> [
                 '$.gpus', '$.num_gpus', '$.params_b', '$.seconds', '$.concurrency',
-                '$.coef', '$.hardware_factor'
+                '$.coef', '$.hardware_factor', '$.unit'
             ]
         ) AS said
     FROM events
@@ -54,5 +54,6 @@ SELECT
     coalesce(try_cast(charged.said[5] AS DOUBLE), 1)
     * coalesce(
         try_cast(charged.said[6] AS DOUBLE), try_cast(charged.said[7] AS DOUBLE), 1
-    ) AS coef
+    ) AS coef,
+    charged.said[8] AS unit
 FROM charged

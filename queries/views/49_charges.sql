@@ -86,25 +86,36 @@ outcomes AS (
     GROUP BY attempts.request_id
 ),
 
--- What a ledger that shows no formula takes for a second of each model.
+-- What a ledger of time that shows no formula takes for a second of each model.
 timed AS (
     SELECT
         entries.event_id,
         outcomes.model,
-        entries.amount / nullif(coalesce(entries.seconds, outcomes.seconds), 0) AS rate
+        entries.amount / nullif(coalesce(entries.seconds, outcomes.seconds), 0) AS rate,
+        entries.amount / nullif(
+            coalesce(
+                entries.prompt_tokens + entries.completion_tokens,
+                counted.prompt_tokens + counted.completion_tokens
+            ), 0
+        ) AS token_rate
     FROM entries
     INNER JOIN repeated ON entries.request_id = repeated.request_id
     INNER JOIN outcomes ON entries.request_id = outcomes.request_id
+    LEFT JOIN counted ON entries.request_id = counted.request_id
     WHERE
         entries.params_b IS NULL
         AND repeated.charges = outcomes.attempts
-        AND (entries.seconds IS NOT NULL OR outcomes.attempts = 1)
+        AND (
+            entries.seconds IS NOT NULL
+            OR (outcomes.attempts = 1 AND contains(lower(entries.unit), 'second'))
+        )
 ),
 
 middles AS (
     SELECT
         timed.model,
-        median(timed.rate) AS rate
+        median(timed.rate) AS rate,
+        median(timed.token_rate) AS token_rate
     FROM timed
     GROUP BY timed.model
 ),
@@ -113,10 +124,11 @@ middles AS (
 rates AS (
     SELECT
         middles.model,
-        middles.rate
+        middles.rate,
+        middles.token_rate
     FROM middles
     INNER JOIN timed ON middles.model IS NOT DISTINCT FROM timed.model
-    GROUP BY middles.model, middles.rate
+    GROUP BY middles.model, middles.rate, middles.token_rate
     HAVING
         count(timed.rate) >= 5
         AND count(*) FILTER (
@@ -128,7 +140,15 @@ dear AS (
     SELECT timed.event_id
     FROM timed
     INNER JOIN rates ON timed.model IS NOT DISTINCT FROM rates.model
-    WHERE timed.rate > 1.9 * rates.rate OR timed.rate < rates.rate / 1.9
+    WHERE
+        (
+            timed.rate > 1.9 * rates.rate
+            AND coalesce(timed.token_rate > 1.9 * rates.token_rate, TRUE)
+        )
+        OR (
+            timed.rate < rates.rate / 1.9
+            AND coalesce(timed.token_rate < rates.token_rate / 1.9, TRUE)
+        )
 ),
 
 -- Of several charges of a request the last ones are of what was served, unless they
