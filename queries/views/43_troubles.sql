@@ -204,7 +204,7 @@ SELECT
             THEN judged.ts - micros(judged.waited_us)
         ELSE judged.ts
     END AS since,
-    judged.ts_raw,
+    judged.ts_raw + micros(judged.late_us) AS ts_raw,
     judged.ts + micros(judged.late_us) AS ts_latest,
     judged.ts_error_us,
     judged.clock_status,
