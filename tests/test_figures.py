@@ -202,14 +202,14 @@ def test_three_outages(fires: Figures) -> None:
 
 
 @pytest.mark.parametrize(
-    ("since", "until", "start", "results"),
+    ("since", "until", "start", "results", "shapes"),
     [
-        (None, None, "model", "F+?? +FF+ +?"),
-        ("14:00", "14:09", None, "++?+ ++++ +?"),
-        ("14:09", "14:10:59", "model", "F+?+ ++++ +?"),
-        ("14:13:30", "14:20", "harness", "++?+ +F++ +?"),
-        ("14:20", None, "harness", "++?? ++F+ +?"),
-        ("15:20", None, None, "???? ???? ??"),
+        (None, None, "model", "F+?? +FF+ +?", "aas"),
+        ("14:00", "14:09", None, "++?+ ++++ +?", ""),
+        ("14:09", "14:10:59", "model", "F+?+ ++++ +?", "a"),
+        ("14:13:30", "14:20", "harness", "++?+ +F++ +?", "s"),
+        ("14:20", None, "harness", "++?? ++F+ +?", "a"),
+        ("15:20", None, None, "???? ???? ??", ""),
     ],
 )
 def test_the_funnel_of_a_window(
@@ -218,6 +218,7 @@ def test_the_funnel_of_a_window(
     until: str | None,
     start: str | None,
     results: str,
+    shapes: str,
 ) -> None:
     """Only what the window holds fails, and a window without logs passes nothing."""
     window = [
@@ -230,6 +231,7 @@ def test_the_funnel_of_a_window(
         " ", ""
     )
     assert found["start"] == start
+    assert "".join(row["shape"][0] for row in found["shapes"]) == shapes
 
 
 SHAPE = "incident_id failed engine_share model_share user_share users_hit users_served pool shape speaks_for support"

@@ -23,7 +23,11 @@ WITH spans AS (
         incidents.ts_onset,
         greatest(incidents.ts_over, incidents.ts_onset) AS ts_over
     FROM incidents
-    WHERE incidents.layer <> 'client' AND incidents.incident_id <= $top
+    WHERE
+        incidents.incident_id <= $top
+        -- What is wrong with a request itself has no shape.
+        AND incidents.layer <> 'client'
+        AND incidents.cause <> 'harness.context_overflow'
 ),
 
 meanwhile AS (

@@ -46,6 +46,7 @@ def gather(
         open_ = summary.rows(con, _UNDETERMINED, window)[0]["attempts"]
         targets = summary.rows(con, _TARGETS, window)
         capacity = _capacity(con)
+        shapes = _shapes(con, window)
     failing = [one["layer"] for one in checks if one["result"] == "fail"]
     return {
         "case": str(case.path),
@@ -56,6 +57,7 @@ def gather(
         "checks": checks,
         "targets": targets,
         "capacity": capacity,
+        "shapes": shapes,
     }
 
 
@@ -69,6 +71,20 @@ def _capacity(con: duckdb.DuckDBPyConnection) -> Values:
         result = "pass" if least["fits"] else "fail"
     return {"result": result, "bounds": bounds}
 
+
+def _shapes(con: duckdb.DuckDBPyConnection, window: Values) -> list[Values]:
+    """Give the shapes of the greatest incidents of a window that say something."""
+    one = investigations.pick(investigations.load(), "shape")
+    found = summary.rows(con, one.query.statement, one.values([]))
+    within = {row["incident_id"] for row in summary.rows(con, _WITHIN, window)}
+    return [row for row in found if row["support"] and row["incident_id"] in within]
+
+
+_WITHIN: Final = """
+SELECT incident_id
+FROM incidents
+WHERE ts_start <= $until AND coalesce(ts_end, ts_start) >= $since
+"""
 
 _UNDETERMINED: Final = """
 SELECT count(*) AS attempts
@@ -108,6 +124,10 @@ def screen(values: Values, width: int) -> Iterator[Line]:
                 yield from _check(check, width)
     yield render.line(Cell("capacity", "bold"))
     yield from _fit(values["capacity"], width)
+    if values["shapes"]:
+        yield render.line(Cell("shape", "bold"))
+        for row in values["shapes"][:_FEW]:
+            yield _shape(row, width)
     yield render.line("")
     if values["undetermined"]:
         number = wording.count(values["undetermined"], "failed attempt")
@@ -181,6 +201,16 @@ def _said(bound: Values) -> str:
     return f"{bound['at_once']} by {bound['bound']} ({bound['how']})"
 
 
+def _shape(row: Values, width: int) -> Line:
+    """Say how an incident looks, and whether that is what its verdicts say."""
+    mark = Cell(f"{row['support']:<11}", _STYLES[row["support"]])
+    whom = row["pool"] if row["shape"] == "one pool" else None
+    of = f" ({whom})" if whom else ""
+    text = f"  {row['cause']}: {row['shape']}{of}, which speaks for {row['speaks_for']}"
+    return render.line("  ", mark, render.cut(text, max(width - 13, _NARROW)))
+
+
+_STYLES: Final = {"supports": "green", "suggests": "yellow", "contradicts": "yellow"}
 _NARROW: Final = 24
 
 
