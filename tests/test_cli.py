@@ -265,7 +265,10 @@ def test_an_unknown_request_is_an_empty_answer(
     """Nothing on stdout, a message on stderr; a wrong attempt is a mistake."""
     ended = faultlayer("trace", str(case), "ffffffff")
     assert (ended.code, ended.out) == (0, "")
-    assert ended.err == f"faultlayer: no record of ffffffff in {case}\n"
+    assert ended.err == (
+        f"faultlayer: no record of ffffffff in {case}\n"
+        "hint: FROM verdicts in faultlayer sql lists the requests that failed\n"
+    )
     ended = faultlayer("explain", str(case), ID, "--attempt", "2")
     assert (ended.code, ended.out) == (2, "")
     assert "has no attempt 2\nhint: it has 1\n" in ended.err

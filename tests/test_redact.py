@@ -184,6 +184,8 @@ def test_the_commands(
     target = tmp_path / "to-share"
     words = ["redact", str(plain.path), "--case", str(target)]
     assert run([*words, "--salt", "short"]) == 2
+    assert run(["redact", str(plain.path), "--case", str(plain.path)]) == 2
+    assert "is the case itself" in capsys.readouterr().err
     target.mkdir()
     (target / "report.html").write_text("usr-555", "utf-8")
     assert run(words) == 6

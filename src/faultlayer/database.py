@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import json
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -116,8 +117,8 @@ def reading(case_dir: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         con.close()
 
 
-def damaged(case_dir: Path, error: duckdb.Error) -> CaseError:
-    """Say that a case cannot be read as it is, by what DuckDB found."""
+def damaged(case_dir: Path, error: Exception) -> CaseError:
+    """Say that a case cannot be read as it is, by what was found."""
     return CaseError(
         f"{case_dir} is damaged: {_first_line(error)}",
         hint=f"faultlayer verify {case_dir} lists what has changed",
@@ -156,15 +157,26 @@ def attach_views(
     """Make the views of `VIEWS`, or these, over a case; tables not written are empty.
 
     Called again after more tables are written, it replaces the views. With `sandbox`
-    it has the table functions too, and the connection is then locked for good: it reads these tables and nothing else, no
-    file, no network, no setting; nothing can be written outside of its memory.
+    it has the table functions too, and the connection is then locked for good: it reads
+    these tables and nothing else, no file, no network, no setting; nothing can be
+    written outside of its memory. CaseError where a finished case lacks a file.
     """
+    if names is None:
+        _see_whole(case_dir)
     for name in VIEWS if names is None else names:
         attach_view(con, case_dir, name, sandbox=sandbox)
     if sandbox:
         for function in functions.load():
             con.execute("; ".join(function.statements("TEMP")))
         _lock(con)
+
+
+def _see_whole(case_dir: Path) -> None:
+    manifest = case_dir / "case.json"
+    listed = json.loads(manifest.read_bytes()) if manifest.is_file() else {}
+    for name in listed.get("files", {}):
+        if name.endswith(".parquet") and not (case_dir / name).is_file():
+            raise damaged(case_dir, FileNotFoundError(f"{name} is missing"))
 
 
 def attach_view(

@@ -55,8 +55,7 @@ class Definitions:
         for one in self.formats:
             if one.name == name:
                 return one
-        names = ", ".join(one.name for one in self.formats)
-        raise UsageError(f"no format {name!r}", hint=f"formats: {names}")
+        raise UsageError(f"no format {name!r}", hint="see: faultlayer formats list")
 
 
 Choice = tuple[str, tuple[int, ...]]  # a format and its patterns in the order to try

@@ -93,6 +93,8 @@ def _misses(
     ]
     if not close:
         yield line(f"tried {len(formats)} formats, none comes near it")
+        if name is None:
+            yield line("faultlayer formats new --from FILE drafts one from its log")
         return
     for miss in close[:_NEAREST]:
         yield line()

@@ -56,8 +56,14 @@ def redact(
 
     The same value has the same pseudonym in all tables and texts, by a hash keyed with
     `salt`: one that nobody knows unless it is given. `keep` are words to leave. Raises
-    UsageError for a short salt, CaseError where other files are in the way.
+    UsageError for a short salt and for the case itself as target, CaseError where
+    other files are in the way.
     """
+    if target.resolve() == case.path.resolve():
+        raise UsageError(
+            f"{target} is the case itself, and would be lost",
+            hint="choose another folder with --case",
+        )
     check(target, salt)
     with CaseWriter(target) as writer:
         hashes = _Hashes(salt or secrets.token_hex(32))

@@ -301,6 +301,16 @@ def test_a_full_disk_has_a_clear_message(tmp_path: Path, error: Exception) -> No
     assert entries(tmp_path) == []
 
 
+@pytest.mark.parametrize("sandbox", [False, True])
+def test_a_lost_table_is_not_an_empty_one(build_case: Build, *, sandbox: bool) -> None:
+    """Without its verdicts a case would say that nothing failed."""
+    case = build_case()
+    (case.path / "verdicts.parquet").unlink()
+    con = database.connect()
+    with con, pytest.raises(CaseError, match=r"damaged: verdicts\.parquet is missing"):
+        database.attach_views(con, case.path, sandbox=sandbox)
+
+
 def test_opening_says_what_is_wrong(build_case: Build, tmp_path: Path) -> None:
     """Missing, a file, foreign and from the future each have their words."""
     (tmp_path / "file").write_text("x")

@@ -94,6 +94,7 @@ def test_an_unknown_line_shows_what_is_in_the_way(definitions: Definitions) -> N
     lines = explained(definitions, "hello")
     assert lines[0] == "no format takes it"
     assert lines[1] == f"tried {len(definitions.formats)} formats, none comes near it"
+    assert lines[2] == "faultlayer formats new --from FILE drafts one from its log"
 
 
 def test_one_format_can_be_asked(definitions: Definitions) -> None:

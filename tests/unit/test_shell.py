@@ -154,7 +154,7 @@ def test_ctrl_c_stops_a_query(
     assert (out, err.split()) == ("a\n1\n", ["interrupted"])
 
 
-@pytest.mark.parametrize("word", [".quit", ".q", ".exit", ".quit;"])
+@pytest.mark.parametrize("word", [".quit", ".q", ".exit", ".quit;", "quit", "Exit;"])
 def test_quit(con: duckdb.DuckDBPyConnection, word: str) -> None:
     """It ends there."""
     assert talk(con, word, "SELECT 1;") == ["SELECT 1;"]

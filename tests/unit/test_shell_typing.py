@@ -33,6 +33,8 @@ def typed(keys: str, history: Path | None = None) -> str:
         ("SELECT 1\rAS a;\r", "SELECT 1\nAS a;"),
         ("SELECT ';\r';\r", "SELECT ';\n';"),
         (".tables\r", ".tables"),
+        ("help\r", "help"),
+        ("SELECT 1 AS\rhelp;\r", "SELECT 1 AS\nhelp;"),
         ("\r", ""),
     ],
 )

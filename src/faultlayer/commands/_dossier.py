@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -10,6 +11,8 @@ from faultlayer.case import open_case
 from faultlayer.errors import UsageError
 from faultlayer.masking import safe
 from faultlayer.summary import plain
+
+_LISTS: Final = "hint: FROM verdicts in faultlayer sql lists the requests that failed"
 
 
 def show(
@@ -22,7 +25,8 @@ def show(
     if values is None:
         note = "" if len(request_id.strip()) >= 8 else " (a part needs 8 characters)"  # noqa: PLR2004
         click.echo(
-            f"faultlayer: no record of {safe(request_id)} in {case}{note}", err=True
+            f"faultlayer: no record of {safe(request_id)} in {case}{note}\n{_LISTS}",
+            err=True,
         )
         return
     if attempt is not None:

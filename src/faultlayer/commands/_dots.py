@@ -13,6 +13,10 @@ from faultlayer.render import Cell, Line, Table
 FORMATS: Final = tuple(name for name in answers.FORMATS if name != "parquet")
 
 _SHORT: Final = {".q": ".quit", ".exit": ".quit", ".columns": ".schema"}
+#: What people type who know another shell; none of it begins a statement.
+_BARE: Final = {"help": ".help", "?": ".help", "\\q": ".quit"} | dict.fromkeys(
+    ("exit", "quit"), ".quit"
+)
 _HELP: Final = """\
 A statement of SQL ends with ; and may span lines. Times are UTC.
 
@@ -45,6 +49,14 @@ class _Command:
 def described() -> list[tuple[str, str, Sequence[str]]]:
     """List name, meaning and possible values of each command."""
     return [(name, one.doc, one.values) for name, one in _commands().items()]
+
+
+def command(text: str) -> str | None:
+    """Give the command that was entered, None where it is a statement of SQL."""
+    bare = text.strip()
+    if bare.startswith("."):
+        return bare
+    return _BARE.get(bare.removesuffix(";").rstrip().lower())
 
 
 def run(text: str, settings: Settings, screen: TextIO) -> str | None:

@@ -44,7 +44,7 @@ def reader(history: Path | None, functions: Sequence[str]) -> Read:
 def is_whole(text: str) -> bool:
     """Whether Enter ends what was typed: a command, nothing, or SQL with its `;`."""
     bare = text.strip()
-    return not bare or bare.startswith(".") or statements.is_complete(text)
+    return not bare or _dots.command(bare) is not None or statements.is_complete(text)
 
 
 def plain() -> str:

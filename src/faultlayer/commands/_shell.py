@@ -46,9 +46,10 @@ def converse(
 def _answered(con: duckdb.DuckDBPyConnection, text: str, settings: Settings) -> bool:
     """Answer one entry; False when it asks to end."""
     try:
-        if text.strip().startswith("."):
+        dots = _dots.command(text)
+        if dots is not None:
             with _pager.screen() as screen:
-                note = _dots.run(text, settings, screen)
+                note = _dots.run(dots, settings, screen)
             if note is None:
                 return False
             _tell(note)
