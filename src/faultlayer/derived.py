@@ -25,7 +25,7 @@ LEDGER = _columns(
     ("project_id", _TEXT, "project"),
     ("tenant_id", _TEXT, "tenant"),
     ("amount", pa.float64(), "amount of the entry, in the ledger's unit"),
-    ("status", pa.int64(), "how the attempt ended that it is for, where it says so"),
+    ("status", pa.int32(), "how the attempt ended that it is for, where it says so"),
     ("prompt_tokens", pa.int64(), "tokens of the prompt, as the ledger says"),
     ("completion_tokens", pa.int64(), "tokens of the answer, as the ledger says"),
     ("gpu_seconds", pa.float64(), "seconds times GPUs that were charged for, s"),

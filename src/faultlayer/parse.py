@@ -273,8 +273,8 @@ class Run:
             at = unnamed.arg_true()
             # Of many, taking them out and putting them back costs more than it spares.
             few = _FEW * len(at) < len(events)
-            asked = events[at] if few else events
-            named = signatures.name_kinds(asked, self._signatures)
+            tried = events[at] if few else events
+            named = signatures.name_kinds(tried, self._signatures)
             named = _canonical(named, self._definitions, None if few else unnamed)
             events = interleave.replaced(events, at, named) if few else named
         if self._signatures is not None and rows.REASON in events.columns:
