@@ -1,12 +1,14 @@
 -- title: Quota refusals while reservations wait for reclamation and none is in use
 -- store: table
 WITH grace AS (
-    SELECT settings.number AS seconds
+    SELECT
+        settings.number AS seconds,
+        settings.event_id IS NOT NULL AS stated
     FROM settings
     WHERE settings.key = 'quota_grace_period_s'
 ),
 
-holds AS (
+booked AS (
     SELECT
         events.request_id,
         min(events.user_id) AS user_id,
@@ -37,6 +39,25 @@ holds AS (
         AND events.request_id IS NOT NULL
     GROUP BY events.request_id
     HAVING reserved_at IS NOT NULL
+),
+
+-- What is taken back without ever being settled was in use as long as its request.
+abandoned AS (
+    SELECT
+        booked.request_id,
+        max(attempts.ts_end + to_microseconds(attempts.ts_error_us)) AS over_at
+    FROM booked
+    INNER JOIN attempts ON booked.request_id = attempts.request_id
+    WHERE booked.settled_at IS NULL AND booked.taken_back_at IS NOT NULL
+    GROUP BY booked.request_id
+),
+
+holds AS (
+    SELECT
+        booked.* REPLACE (coalesce(booked.settled_at, abandoned.over_at) AS settled_at),
+        abandoned.over_at IS NOT NULL AS by_access
+    FROM booked
+    LEFT JOIN abandoned ON booked.request_id = abandoned.request_id
 ),
 
 -- Refusals in the ledger's own time: no other clock is needed.
@@ -83,6 +104,15 @@ waiting AS (
                 holds.settled_at
                 + to_seconds((SELECT grace.seconds FROM grace))
             ) > denials.ts
+            -- Another clock's word, which an untied one cannot be compared with.
+            AND NOT (holds.by_access AND denials.clock_status = 'untied')
+            -- What waits longer than it should is no longer waiting: it is lost.
+            AND NOT coalesce(
+                (SELECT grace.stated FROM grace)
+                AND holds.settled_at
+                + to_seconds((SELECT grace.seconds FROM grace) + 1) < denials.ts,
+                FALSE
+            )
     WHERE (SELECT returns.seen FROM returns) > 0
     GROUP BY denials.request_id, denials.user_id
 )
@@ -104,5 +134,9 @@ WHERE
         WHERE
             holds.user_id = waiting.user_id
             AND holds.reserved_at <= waiting.ts
-            AND (holds.settled_at IS NULL OR holds.settled_at > waiting.ts)
+            AND (
+                holds.settled_at IS NULL
+                OR holds.settled_at > waiting.ts
+                OR (holds.by_access AND waiting.clock_status = 'untied')
+            )
     )

@@ -34,6 +34,7 @@ _SEVERITIES: Final = (
 )
 
 # As rsyslog writes them.
+_BOM: Final = "\ufeff"
 _CONTROLS: Final = (("#015", ""), ("#012", "\n"), ("#011", "\t"))
 
 
@@ -320,8 +321,10 @@ class Level:
     def _ended(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Take line ends off; what comes after the first line of a text is `rest`."""
         text = pl.col("text")
+        # The mark that a file begins with goes along with its first line.
+        if rows.get_column("text").str.starts_with(_BOM).any():
+            rows = rows.with_columns(text.str.strip_prefix(_BOM))
         if self._wrapper.octal:
-            text = text.str.strip_prefix("\ufeff")
             for code, char in _CONTROLS:
                 text = text.str.replace_all(code, char, literal=True)
         if self._wrapper.plan is None or self._wrapper.octal:

@@ -327,6 +327,14 @@ def test_a_log_of_tracebacks_is_not_indented(tmp_path: Path) -> None:
     assert events.get_column("lines").to_list() == [1, 33, 1] * 3
 
 
+def test_the_mark_of_a_files_encoding_is_no_part_of_its_line(tmp_path: Path) -> None:
+    """Whoever ships the first line of a file sends its mark along."""
+    bare, _, _ = run(tmp_path, wrapping.wrapped(HARNESS, "filebeat"))
+    marked = ["\ufeff" + HARNESS[0], *HARNESS[1:]]
+    events, rejects, _ = run(tmp_path, wrapping.wrapped(marked, "filebeat"))
+    assert (records(events), len(rejects)) == (records(bare), 0)
+
+
 @pytest.mark.parametrize("ways", [("journald",), ("filebeat", "docker"), ("syslog",)])
 def test_blocks_change_nothing(tmp_path: Path, ways: tuple[str, ...]) -> None:
     """The same records come out wherever the file is cut."""
