@@ -161,6 +161,25 @@ def test_it_is_named_and_noticed() -> None:
     assert found == [(100.5, 100.0, 0.0, 112.5, 12.0)]
 
 
+def test_what_was_done_before_did_not_notice_it() -> None:
+    """Who stops an engine has not noticed its end; who starts it 30 s later has.
+
+    A probe may fail before the first request does.
+    """
+    stop = {"log": "app", "kind": "operator_stop", "at": 99.0, "engine": "engine-0"}
+    start = {"log": "app", "kind": "engine_start", "at": 130.5, "engine": "engine-0"}
+    probe = {**stop, "kind": "health_check_failed", "at": 99.5}
+    records = [
+        death("engine", 100.0),
+        *served(1, 101.0, "engine-0"),
+        ready("engine", 150.0),
+    ]
+    columns = "ts_onset, ts_noticed, detect_s"
+    assert incidents([*records, stop], columns) == [(100.5, None, None)]
+    assert incidents([*records, stop, start], columns) == [(100.5, 130.5, 30.0)]
+    assert incidents([*records, probe], columns) == [(100.5, 99.5, 0.0)]
+
+
 #: The engine dies; the same requests come again and are refused by the edge.
 RETRIED = [
     death("engine", 100.0),

@@ -45,8 +45,12 @@ extents AS (
         min(incident_members.scope) AS scope,
         min(incident_members.layer) AS layer,
         min(incident_members.ts_start) AS ts_start,
-        max(incident_members.ts_end) AS ts_end
+        max(incident_members.ts_end) AS ts_end,
+        greatest(min(incident_members.ts_start), min(conditions.ts_start))
+            AS ts_trouble
     FROM incident_members
+    LEFT JOIN conditions
+        ON incident_members.condition_id = conditions.condition_id
     GROUP BY incident_members.incident_id
 ),
 
@@ -107,8 +111,18 @@ notices AS (
                     )
                     -- Of an engine that did not answer, and nothing says why.
                     OR watched.engine = extents.scope
+            WHEN 'quota' THEN watched.seen = 'config_reload'
             ELSE FALSE
         END
+        -- A probe may fail before any request does. An act that comes before the trouble
+        -- is no answer to it, and perhaps its cause.
+        AND (
+            watched.ts > extents.ts_trouble
+            OR watched.seen IN (
+                'engine_unhealthy', 'health_check_failed', 'probe_kill',
+                'harness_unhealthy', 'plugin_probe_failed', 'upstream_disabled'
+            )
+        )
 )
 
 SELECT
