@@ -259,10 +259,10 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Figures:
 
 def test_in_flight(many: Figures) -> None:
     """Who leaves makes room for who comes at that instant."""
-    columns = "ts most_in_flight configured free refused busiest_model busiest_user busiest_user_in_flight"
+    columns = "ts most_in_flight configured configured_by free refused busiest_model busiest_user busiest_user_in_flight"
     assert many.asked("in_flight_over_time", columns)[:2] == [
-        ("12:00:00", 4, 4, 0, 1, "heron", "u-kim", 2),
-        ("12:01:00", 1, 4, 3, 0, "heron", "u-kim", 1),
+        ("12:00:00", 4, 4, "logs/config/gateway.yaml:2", 0, 1, "heron", "u-kim", 2),
+        ("12:01:00", 1, 4, "logs/config/gateway.yaml:2", 3, 0, "heron", "u-kim", 1),
     ]
     most = "SELECT max({0}) FROM in_flight WHERE ts < TIMESTAMP '2026-09-08 12:01:00' GROUP BY {1} ORDER BY {1}"
     assert many.sql(most.format("model_in_flight", "model")) == [(3,), (1,)]

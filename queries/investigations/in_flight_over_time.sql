@@ -5,14 +5,19 @@
 -- column ts: start of the time that the row is about; none where nothing changed
 -- column most_in_flight: most attempts under way at once
 -- column configured: max_concurrent_requests, as configuration or a record states it
+-- column configured_by: log and line that say so, else the line of --config
 -- column free: what was left of it at the fullest moment
 -- column refused: attempts refused with 429 before they were forwarded
 -- column busiest_model: model with the most under way at once
 -- column busiest_user: user with the most under way at once
 -- column busiest_user_in_flight: how many these were
 WITH limits AS (
-    SELECT max(settings.number) AS configured
+    SELECT
+        max(settings.number) AS configured,
+        max(coalesce(sources.path || ':' || events.line, settings.place)) AS said_by
     FROM settings
+    LEFT JOIN events ON settings.event_id = events.event_id
+    LEFT JOIN sources ON events.source_id = sources.source_id
     WHERE settings.key = 'max_concurrent_requests'
 ),
 
@@ -72,6 +77,7 @@ SELECT
     coalesce(fullest.ts, refusals.ts) AS ts,
     coalesce(fullest.most, 0) AS most_in_flight,
     limits.configured::BIGINT AS configured,
+    limits.said_by AS configured_by,
     (limits.configured - coalesce(fullest.most, 0))::BIGINT AS free,
     coalesce(refusals.refused, 0) AS refused,
     busiest.model AS busiest_model,
