@@ -201,6 +201,16 @@ hit AS (
     GROUP BY number
 ),
 
+-- An engine that died of its GPU is not alive either.
+listed_troubles AS (
+    SELECT *
+    FROM sorted_troubles
+    UNION ALL
+    SELECT sorted_troubles.* REPLACE (1 AS number)
+    FROM sorted_troubles
+    WHERE sorted_troubles.number = 3 AND sorted_troubles.scope_kind = 'engine'
+),
+
 shown AS (
     SELECT
         number,
@@ -209,7 +219,7 @@ shown AS (
         list_sort(list(DISTINCT coalesce(scope_kind || ' ' || scope, scope)))
             AS scopes,
         min(ts_start) AS ts
-    FROM sorted_troubles
+    FROM listed_troubles
     GROUP BY number
 )
 

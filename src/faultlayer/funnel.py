@@ -47,6 +47,7 @@ def gather(
         targets = summary.rows(con, _TARGETS, window)
         capacity = _capacity(con)
         shapes = _shapes(con, window)
+        span = summary.rows(con, _SPAN, window)[0]
     failing = [one["layer"] for one in checks if one["result"] == "fail"]
     return {
         "case": str(case.path),
@@ -58,6 +59,7 @@ def gather(
         "targets": targets,
         "capacity": capacity,
         "shapes": shapes,
+        "span": span,
     }
 
 
@@ -84,6 +86,16 @@ _WITHIN: Final = """
 SELECT incident_id
 FROM incidents
 WHERE ts_start <= $until AND coalesce(ts_end, ts_start) >= $since
+"""
+
+_SPAN: Final = """
+SELECT
+    count(*) FILTER (
+        WHERE ts_start <= $until AND coalesce(ts_end, ts_start) >= $since
+    ) AS attempts,
+    min(ts_start) AS ts_start,
+    max(coalesce(ts_end, ts_start)) AS ts_end
+FROM attempts
 """
 
 _UNDETERMINED: Final = """
@@ -132,11 +144,17 @@ def screen(values: Values, width: int) -> Iterator[Line]:
     if values["undetermined"]:
         number = wording.count(values["undetermined"], "failed attempt")
         yield render.line(f"{number} undetermined: no check counts them")
+    yield from _outside(values)
     start = values["start"]
     if start is None:
         yield render.line(_nothing(values))
         return
-    first = next(c for c in values["checks"] if c["result"] == "fail")
+    failing = [
+        one
+        for one in values["checks"]
+        if one["layer"] == start and one["result"] == "fail"
+    ]
+    first = next((one for one in failing if one["failed_attempts"]), failing[0])
     yield render.line(
         "begin with ",
         Cell(start, "bold"),
@@ -144,6 +162,14 @@ def screen(values: Values, width: int) -> Iterator[Line]:
     )
     if first["example"]:
         yield render.line(f"  faultlayer explain {values['case']} {first['example']}")
+
+
+def _outside(values: Values) -> Iterator[Line]:
+    """Say of a window without attempts when the attempts of the case were."""
+    span = values["span"]
+    if span["ts_start"] is not None and not span["attempts"]:
+        when = wording.span(span["ts_start"], span["ts_end"])
+        yield render.line(f"no attempt in this window; those of the case: {when} UTC")
 
 
 def _target(targets: Sequence[Values], layer: str) -> Iterator[str]:

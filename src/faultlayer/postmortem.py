@@ -34,6 +34,9 @@ def impact(answers: Answers) -> Iterator[str]:
         ("what", "failed", "of"),
         [(what, wording.count(part), wording.count(all_)) for what, part, all_ in rows],
     )
+    for what in ("users", "models"):
+        if totals["attempts"] and not totals[what]:
+            yield from ("", f"No log names {what}: their 0 means not known.")
     yield from _named(answers, "totals", "retries")
 
 

@@ -1,15 +1,20 @@
 """The checks of the funnel: in order, complete, and honest about what no log tells."""
 
+import json
 import re
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from tests.unit import conftest
 
 from faultlayer import assets, funnel, queries
 from faultlayer.analyze import AnalyzeOptions, analyze
 from faultlayer.case import Case
+from faultlayer.cli import run
 
+Build = Callable[..., Case]
 ROOT = Path(__file__).parents[2]
 QUERIES = assets.builtin("queries")
 
@@ -40,6 +45,18 @@ def test_a_dead_engine_fails_the_first_layer(engine_death: Case) -> None:
     assert first["example"] in shown
 
 
+def test_an_engine_that_died_of_its_gpu_is_not_alive(build_case: Build) -> None:
+    """Both fail, and what to look at is the check that has the victims."""
+    trouble = conftest.default_tables()
+    trouble["conditions"][0].update(cause="model.gpu_xid")
+    trouble["verdicts"][0].update(cause="model.gpu_xid")
+    case = build_case(conditions=trouble["conditions"], verdicts=trouble["verdicts"])
+    found = results(case)
+    assert (found["engines are alive"], found["GPUs are healthy"]) == ("fail", "fail")
+    shown = "\n".join(str(line) for line in funnel.screen(funnel.gather(case), 100))
+    assert "begin with model: the kernel's log of the host" in shown
+
+
 def test_what_no_log_tells_is_said(tmp_path: Path) -> None:
     """With the log of the edge alone nobody knows of engines, GPUs and pools."""
     logs = str(ROOT / "sample_logs" / "engine_death" / "logs" / "nginx")
@@ -58,7 +75,21 @@ def test_before_the_outage_nothing_fails(engine_death: Case) -> None:
     assert set(found.values()) == {"no evidence"}
     values = funnel.gather(engine_death, until=early)
     assert values["start"] is None
-    assert "no check fails" in str(list(funnel.screen(values, 100))[-1])
+    shown = "\n".join(str(line) for line in funnel.screen(values, 100))
+    assert "no attempt in this window; those of the case: 2026-11-12 22:10:00" in shown
+    assert "no check fails" in shown
+
+
+def test_a_time_of_the_day_is_of_the_day_of_the_case(
+    engine_death: Case, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At 22:13 the engine is down; before 22:10:30 nothing had failed yet."""
+    words = ["check", str(engine_death.path), "--format", "json"]
+    assert run([*words, "--since", "22:13", "--until", "22:13:30"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert (values["since"], values["start"]) == ("2026-11-12T22:13:00.000000Z", "model")
+    assert run([*words, "--until", "22:10:30"]) == 0
+    assert json.loads(capsys.readouterr().out)["start"] is None
 
 
 def test_capacity_and_targets(engine_death: Case) -> None:

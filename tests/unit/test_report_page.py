@@ -125,6 +125,18 @@ def test_the_markdown_has_the_same_sections(build_case: Build) -> None:
     assert "| model.engine\\_dead | logs/engine.log:2 |" in text
 
 
+def test_users_that_no_log_names_are_not_known(build_case: Build) -> None:
+    """Nobody hit, and nobody named, are two things."""
+    attempts = conftest.default_tables()["attempts"]
+    for attempt in attempts:
+        attempt.update(user_id=None)
+    case = build_case(attempts=attempts)
+    said = "No log names users: their 0 means not known."
+    assert said in html(case)
+    assert said in report.markdown(asked.ask(case))
+    assert "No log names models" not in html(case)
+
+
 def test_every_text_is_in_every_language() -> None:
     """No language lacks a text, and the parts to be filled in are the same."""
     for key, spoken in catalogue.texts().items():

@@ -1,8 +1,17 @@
-"""A time on the command line: as ISO writes it, or today or yesterday."""
+"""A time on the command line: as ISO writes it, today or yesterday, or of a case's day."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
 
 import click
+
+from faultlayer.errors import UsageError
+
+if TYPE_CHECKING:
+    from faultlayer.case import Case
+
+Given = datetime | time | None
+"""A moment, or a time of the day that the case tells."""
 
 _DAYS = {"today": 0, "yesterday": 1}
 
@@ -28,3 +37,38 @@ def moment(
             param=param,
         ) from None
     return read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
+
+
+def of_a_day(ctx: click.Context, param: click.Parameter, value: str | None) -> Given:
+    """Read a time as `moment` does, or one of the day alone: `14:02`."""
+    try:
+        alone = time.fromisoformat(value) if value and ":" in value else None
+    except ValueError:
+        alone = None
+    return alone if alone and not alone.tzinfo else moment(ctx, param, value)
+
+
+def placed(case: "Case", given: Given) -> datetime | None:
+    """Put a time of the day on the day of the case; UsageError where it has several."""
+    if not isinstance(given, time):
+        return given
+    from faultlayer import database, summary
+
+    with database.reading(case.path) as con:
+        [span] = summary.rows(con, _DAYS_OF)
+    first, last = span["first"], span["last"]
+    if first is None or first != last:
+        days = f"{first} to {last}" if first else "no attempt"
+        raise UsageError(
+            f"{given:%H:%M} is of which day? The case has {days}",
+            hint=f"with the day: {last or '2026-11-30'}T{given:%H:%M}",
+        )
+    return datetime.combine(first, given)
+
+
+_DAYS_OF = """
+SELECT
+    CAST(min(ts_start) AS DATE) AS first,
+    CAST(max(coalesce(ts_end, ts_start)) AS DATE) AS last
+FROM attempts
+"""
