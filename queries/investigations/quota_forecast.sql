@@ -1,4 +1,5 @@
 -- title: When each pool will be used up, if it goes on as its ledger shows
+-- title zh: 按账本的走势，各配额池何时用尽
 -- topic: quota
 -- answers: Which pool is next to run out, and how sure is that?
 -- param limit: number = 0.8; used share that is asked for, 1 = all of it

@@ -1,4 +1,5 @@
 -- title: How many requests the machine can run at once, against the configured limit
+-- title zh: 机器实际可并发的请求数与配置上限
 -- topic: load
 -- answers: Does the harness let in more than memory, multiprocessors and worker threads can run?
 -- column bound: free memory, multiprocessors, worker threads; the least one is the real concurrency

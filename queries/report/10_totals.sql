@@ -1,4 +1,5 @@
 -- title: How many attempts, requests, users and models there were, and how many failed
+-- title zh: 尝试、请求、用户与模型的数量，以及其中失败的数量
 SELECT
     count(*) AS attempts,
     count(*) FILTER (WHERE attempts.failed) AS failed,

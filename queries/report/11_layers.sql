@@ -1,4 +1,5 @@
 -- title: Failed attempts by layer, and how sure that is
+-- title zh: 按层统计的失败尝试及其确定程度
 SELECT
     verdicts.layer,
     count(*) AS failed,

@@ -1,4 +1,5 @@
 -- title: How sure the verdicts are
+-- title zh: 各判定的确定程度
 SELECT
     count(*) AS verdicts,
     count(*) FILTER (WHERE verdicts.strength = 'proven') AS proven,

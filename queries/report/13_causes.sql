@@ -1,4 +1,5 @@
 -- title: Failed attempts by layer, cause and what was in trouble
+-- title zh: 按层、原因与故障对象统计的失败尝试
 SELECT
     verdicts.layer,
     verdicts.cause,

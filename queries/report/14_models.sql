@@ -1,4 +1,5 @@
 -- title: Attempts and failures by the model that was asked for
+-- title zh: 按所请求模型统计的尝试与失败
 SELECT
     attempts.model,
     count(*) AS attempts,

@@ -1,4 +1,5 @@
 -- title: Failed attempts by route
+-- title zh: 按路由统计的失败尝试
 WITH routes AS (
     SELECT
         verdicts.attempt_id,

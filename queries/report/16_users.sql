@@ -1,4 +1,5 @@
 -- title: Users with the most failed attempts
+-- title zh: 失败尝试最多的用户
 SELECT
     attempts.user_id,
     count(*) AS attempts,

@@ -1,4 +1,5 @@
 -- title: How many requests failed at first, and how many in the end
+-- title zh: 首次尝试失败的请求数与最终失败的请求数
 WITH requests AS (
     SELECT
         attempts.request_id,

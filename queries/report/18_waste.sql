@@ -1,4 +1,5 @@
 -- title: What was charged for requests that never succeeded
+-- title zh: 从未成功的请求被收取的费用
 WITH lost AS (
     SELECT attempts.request_id
     FROM attempts

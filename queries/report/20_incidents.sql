@@ -1,4 +1,5 @@
 -- title: Incidents, the greatest first: whom they hit, noticed and over when
+-- title zh: 各次故障（由大到小）：影响了谁，何时被发现，何时结束
 SELECT
     incidents.incident_id,
     incidents.layer,

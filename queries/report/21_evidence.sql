@@ -1,4 +1,5 @@
 -- title: The records that most verdicts of each cause cite
+-- title zh: 各原因的判定最常引用的记录
 WITH cited AS (
     SELECT
         verdicts.layer,

@@ -1,4 +1,5 @@
 -- title: Causes that held as well, beside the one that decided
+-- title zh: 除决定性原因外同时成立的原因
 WITH others AS (
     SELECT
         verdicts.cause,

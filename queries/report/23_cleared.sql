@@ -1,4 +1,5 @@
 -- title: Layers that were ruled out for failed attempts, and by what
+-- title zh: 为失败尝试排除的层及依据
 WITH items AS (
     SELECT
         verdicts.cause,

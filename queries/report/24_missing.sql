@@ -1,4 +1,5 @@
 -- title: What would settle the failed attempts that the logs do not explain
+-- title zh: 日志无法解释的失败尝试还缺少什么
 WITH items AS (
     SELECT unnest(verdicts.missing) AS missing
     FROM verdicts

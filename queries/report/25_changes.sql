@@ -1,4 +1,5 @@
 -- title: What was changed or restarted in the quarter of an hour before an incident began
+-- title zh: 故障开始前一刻钟内的变更或重启
 SELECT
     incidents.incident_id,
     incidents.cause,

@@ -1,4 +1,5 @@
 -- title: Every line accounted for, and how many records no format took
+-- title zh: 每一行的去向，以及未被任何格式识别的记录数
 SELECT
     count(*) AS sources,
     coalesce(sum(sources.bytes), 0)::BIGINT AS bytes,

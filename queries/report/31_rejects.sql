@@ -1,4 +1,5 @@
 -- title: Records that no format took, by file and reason
+-- title zh: 按文件与原因统计的未识别记录
 SELECT
     sources.path,
     rejects.reason,

@@ -1,4 +1,5 @@
 -- title: Silences of a log of a minute or more that are long for it
+-- title zh: 日志中一分钟以上且超出其常态的静默
 WITH seconds AS (
     SELECT DISTINCT
         sources.log_set,

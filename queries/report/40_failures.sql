@@ -1,4 +1,5 @@
 -- title: Failed attempts by layer over time
+-- title zh: 各层失败尝试随时间的变化
 WITH bounds AS (
     SELECT date_diff('second', min(attempts.ts_end), max(attempts.ts_end)) AS span_s
     FROM attempts

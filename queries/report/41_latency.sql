@@ -1,4 +1,5 @@
 -- title: Attempts by how long each part of their way took, over time
+-- title zh: 各段耗时随时间的分布
 WITH bounds AS (
     SELECT date_diff('second', min(attempts.ts_end), max(attempts.ts_end)) AS span_s
     FROM attempts

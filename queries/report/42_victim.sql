@@ -1,4 +1,5 @@
 -- title: The failed attempt of the greatest incident whose duration is nearest to the median
+-- title zh: 最大故障中耗时最接近中位数的失败尝试
 WITH greatest_ones AS (
     SELECT incidents.incident_id
     FROM incidents

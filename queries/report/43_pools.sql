@@ -1,4 +1,5 @@
 -- title: Used share of the fullest pools over time
+-- title zh: 占用最多的配额池的已用比例随时间的变化
 WITH bounds AS (
     SELECT date_diff('second', min(balances.ts), max(balances.ts)) AS span_s
     FROM balances

@@ -1,4 +1,5 @@
 -- title: What each clock is ahead by, and within which bounds
+-- title zh: 各时钟的超前量及其范围
 WITH stamped AS (
     SELECT
         sources.clock_id,

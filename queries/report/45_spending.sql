@@ -1,4 +1,5 @@
 -- title: What the greatest spenders were charged since the ledger begins
+-- title zh: 账本开始以来收费最多者的累计收费
 WITH bounds AS (
     SELECT date_diff('second', min(ledger.ts), max(ledger.ts)) AS span_s
     FROM ledger

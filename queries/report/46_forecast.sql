@@ -1,4 +1,5 @@
 -- title: How quota goes on in the next week, with its 95 % band
+-- title zh: 未来一周的配额走势及其 95% 区间
 WITH hours_ahead AS (
     SELECT
         forecast.*,

@@ -43,9 +43,9 @@ KEYS: dict[Group, tuple[frozenset[str], frozenset[str]]] = {
     "tables": (frozenset({"title"}), frozenset({"title"})),
     "functions": (frozenset({"title", "param", "column"}), frozenset({"title"})),
     "diffs": (frozenset({"title"}), frozenset({"title"})),
-    "report": (frozenset({"title"}), frozenset({"title"})),
+    "report": (frozenset({"title", "title zh"}), frozenset({"title"})),
     "investigations": (
-        frozenset({"title", "topic", "answers", "param", "column"}),
+        frozenset({"title", "title zh", "topic", "answers", "param", "column"}),
         frozenset({"title"}),
     ),
 }

@@ -100,6 +100,7 @@ def test_every_query_of_the_page_is_sound() -> None:
         text = re.sub("--.*", "", query.statement)
         assert not query.title[0].islower()
         assert not query.title.endswith(".")
+        assert re.search("[\u4e00-\u9fff]", query.header["title zh"])
         assert not re.search(r"\b(first|last|arbitrary)\s*\(|\$\w", text), query.name
         for match in re.finditer(r"\bLIMIT\b", text):
             assert "ORDER BY" in text[: match.start()].rpartition("SELECT")[2]
