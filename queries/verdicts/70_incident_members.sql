@@ -1,6 +1,14 @@
 -- title: Failed attempts of one cause and scope without a long pause between them
 -- store: table
-WITH
+WITH plugins AS (
+    SELECT
+        own.attempt_id,
+        min(own.plugin) AS plugin
+    FROM own
+    WHERE own.plugin IS NOT NULL
+    GROUP BY own.attempt_id
+),
+
 -- What is sorted by time is narrow: the rest joins in the end.
 keyed AS (
     SELECT
@@ -18,6 +26,7 @@ keyed AS (
                         'harness.connect_refused'
                     )
                     THEN failures.engine
+                WHEN judged.cause = 'harness.plugin_failed' THEN plugins.plugin
                 WHEN judged.layer = 'quota' THEN failures.user_id
             END
         ) AS scope,
@@ -26,6 +35,7 @@ keyed AS (
     FROM judged
     INNER JOIN failures ON judged.attempt_id = failures.attempt_id
     LEFT JOIN conditions ON judged.condition_id = conditions.condition_id
+    LEFT JOIN plugins ON judged.attempt_id = plugins.attempt_id
 ),
 
 paused AS (
