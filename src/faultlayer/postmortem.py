@@ -139,6 +139,45 @@ def retries(answers: Answers) -> Iterator[str]:
     yield from _named(answers, "retries", "waste")
 
 
+def outlook(answers: Answers) -> Iterator[str]:
+    """Say when pools will be full, and what can run at once against the limit."""
+    ahead = [
+        row
+        for row in answers["quota_forecast"].rows
+        if row["crossing_earliest_ts"] is not None
+    ]
+    bounds = [row for row in answers["real_concurrency"].rows if row["least"]]
+    if not ahead and not bounds:
+        return
+    yield from ("", "## Outlook", "")
+    if ahead:
+        yield from table(
+            ("pool", "used", "80 % reached (UTC)", "at the earliest (UTC)"),
+            [
+                (
+                    f"{row['level']} {row['pool']}",
+                    f"{row['used_ratio']:.1%}",
+                    wording.moment(row["crossing_ts"], None, 0)
+                    if row["crossing_ts"]
+                    else "not within reach",
+                    wording.moment(row["crossing_earliest_ts"], None, 0),
+                )
+                for row in ahead
+            ],
+        )
+    if ahead and bounds:
+        yield ""
+    for row in bounds:
+        configured = (
+            wording.count(row["configured"]) if row["configured"] else "not known"
+        )
+        yield (
+            f"- requests that can run at once: {wording.count(row['at_once'])} by"
+            f" {row['bound']} ({text(row['how'])}); configured limit: {configured}"
+        )
+    yield from _named(answers, "quota_forecast", "real_concurrency")
+
+
 def people() -> Iterator[str]:
     """Leave room for what no log tells."""
     for one in _PEOPLE:

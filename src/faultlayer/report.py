@@ -43,6 +43,7 @@ def _lines(asked: Asked) -> Iterator[str]:
     yield from postmortem.ruled_out(answers)
     yield from postmortem.unknown(answers)
     yield from postmortem.retries(answers)
+    yield from postmortem.outlook(answers)
     yield from _evidence(values)
     yield from postmortem.people()
 

@@ -87,7 +87,10 @@ def test_a_time_of_the_day_is_of_the_day_of_the_case(
     words = ["check", str(engine_death.path), "--format", "json"]
     assert run([*words, "--since", "22:13", "--until", "22:13:30"]) == 0
     values = json.loads(capsys.readouterr().out)
-    assert (values["since"], values["start"]) == ("2026-11-12T22:13:00.000000Z", "model")
+    assert (values["since"], values["start"]) == (
+        "2026-11-12T22:13:00.000000Z",
+        "model",
+    )
     assert run([*words, "--until", "22:10:30"]) == 0
     assert json.loads(capsys.readouterr().out)["start"] is None
 

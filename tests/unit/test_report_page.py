@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from string import Formatter
@@ -113,6 +114,34 @@ def test_the_small_case(build_case: Build) -> None:
     assert "record 2 of engine.log" in text
     assert "balance 0.12 stamped 40 s before" in text
     assert "harness.upstream_closed" in text
+
+
+def test_the_markdown_has_an_outlook(build_case: Build) -> None:
+    """Pools that will be full, and the limit against what can run, where it is known."""
+    found = asked.ask(build_case())
+    assert "## Outlook" not in report.markdown(found)
+    pool = {
+        "level": "user",
+        "pool": "u-1",
+        "used_ratio": 0.675,
+        "crossing_ts": None,
+        "crossing_earliest_ts": conftest.START,
+    }
+    bound = {
+        "bound": "worker threads",
+        "at_once": 2,
+        "least": True,
+        "configured": 200,
+        "how": "worker_threads = 2",
+    }
+    for name, row in (("quota_forecast", pool), ("real_concurrency", bound)):
+        found.answers[name] = replace(found.answers[name], rows=[row])
+    text = report.markdown(found)
+    assert "| user u-1 | 67.5% | not within reach | 2026-11-30 14:20:00 |" in text
+    assert (
+        "at once: 2 by worker threads (worker\\_threads = 2); configured limit: 200"
+        in text
+    )
 
 
 def test_the_markdown_has_the_same_sections(build_case: Build) -> None:
