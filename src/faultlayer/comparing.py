@@ -23,7 +23,7 @@ from faultlayer.changes import (
 from faultlayer.counted import Counts, Part
 
 _NAMED: Final = {"model": "model", "user": "user_id", "route": "route"}
-_NARROW: Final = ("all", "user", "route", "model")  # of as many attempts, the last
+_NARROW: Final = ("user", "route", "model", "all")  # of as many attempts, the last
 _FOLDED: Final = (
     100  # rows that others are tried as a part of; more tell nobody anything
 )

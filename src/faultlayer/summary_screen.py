@@ -353,6 +353,11 @@ def _next(values: Values, width: int) -> Iterator[Line]:
     if " " in case or "'" in case:
         case = '"' + case + '"'
     given = [f"faultlayer explain {case} {name}" for name in values["example"]]
+    # Logs that nobody understood may be the very ones that are missing.
+    if any(wording.is_strange(one) for one in values["sources"]):
+        given.append(f"faultlayer query {case} rejects")
+        if not values["attempts"]["attempts"]:
+            given.append("faultlayer formats new --from FILE")
     given += [f"faultlayer report {case}", f"faultlayer sql {case}"]
     for item in labelled("next", given, width, "    "):
         yield line(Cell(cut(item.plain, max(width, 200)), "green"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from tests.unit import conftest
 
 from faultlayer import (
     database,
@@ -129,6 +130,25 @@ def test_an_empty_case_says_so(build_case: Build) -> None:
     assert (
         "no attempt found: no access log among the files that were understood" in lines
     )
+    assert not any("formats new" in line for line in lines)  # no file, no format
+
+
+def test_what_nobody_understood_is_the_next_to_look_at(build_case: Build) -> None:
+    """With attempts it is worth a look; without any, a format is to be written."""
+    sources = conftest.default_sources()
+    sources[0].update(events=0, rejects=9, format=None, reason=None)
+    said = " ".join(_shown(build_case(sources=sources)))
+    assert "faultlayer query ./case rejects" in said
+    assert "formats new" not in said
+    nothing: dict[str, list[Any]] = {name: [] for name in summary_tables()}
+    nothing["sources"] = sources
+    said = " ".join(_shown(build_case(events=[], **nothing)))
+    assert "faultlayer formats new --from FILE" in said
+
+
+def _shown(case: Case) -> list[str]:
+    values = summary.gather(case) | {"case": "./case"}
+    return text_of(summary_screen.screen(values, 200))
 
 
 def summary_tables() -> list[str]:
