@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ from faultlayer import assets, funnel, queries
 from faultlayer.analyze import AnalyzeOptions, analyze
 from faultlayer.case import Case
 from faultlayer.cli import run
+from faultlayer.commands._moment import placed
+from faultlayer.errors import UsageError
 
 Build = Callable[..., Case]
 ROOT = Path(__file__).parents[2]
@@ -93,6 +95,16 @@ def test_a_time_of_the_day_is_of_the_day_of_the_case(
     )
     assert run([*words, "--until", "22:10:30"]) == 0
     assert json.loads(capsys.readouterr().out)["start"] is None
+
+
+def test_a_time_of_the_day_of_which_day(build_case: Build) -> None:
+    """Of a case of two days, or without attempts, it has to be said."""
+    attempts = conftest.default_tables()["attempts"]
+    attempts[1].update(ts_end=attempts[0]["ts_end"] + timedelta(days=1))
+    case = build_case(attempts=attempts)
+    with pytest.raises(UsageError, match="14:20 is of which day") as caught:
+        placed(case, time(14, 20))
+    assert "T14:20" in str(caught.value.hint)
 
 
 def test_capacity_and_targets(engine_death: Case) -> None:

@@ -16,36 +16,48 @@ Given = datetime | time | None
 _DAYS = {"today": 0, "yesterday": 1}
 
 
+def read(text: str) -> Given:
+    """Read a time; without a zone it is UTC, as all times of a case.
+
+    `today` and `yesterday` are the beginnings of these days, UTC; `14:02` stays a time of
+    the day. Raises ValueError.
+    """
+    if text in _DAYS:
+        midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        return (midnight - timedelta(days=_DAYS[text])).replace(tzinfo=None)
+    try:
+        alone = time.fromisoformat(text) if ":" in text else None
+    except ValueError:
+        alone = None
+    if alone is not None and alone.tzinfo is None:
+        return alone
+    found = datetime.fromisoformat(text)
+    return found.astimezone(UTC).replace(tzinfo=None) if found.tzinfo else found
+
+
 def moment(
     ctx: click.Context, param: click.Parameter, value: str | None
 ) -> datetime | None:
-    """Read a time of a window; without a zone it is UTC, as all times of a case.
-
-    `today` and `yesterday` are the beginnings of these days, UTC. Raises BadParameter.
-    """
-    del ctx
-    if value is None:
-        return None
-    if value in _DAYS:
-        midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        return (midnight - timedelta(days=_DAYS[value])).replace(tzinfo=None)
-    try:
-        read = datetime.fromisoformat(value)
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is no time; for example 2026-11-30T14:02, or yesterday",
-            param=param,
-        ) from None
-    return read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
+    """Read a time that has its day, as `read` does. Raises BadParameter."""
+    found = of_a_day(ctx, param, value)
+    if isinstance(found, time):
+        raise _no_time(str(value), param)
+    return found
 
 
 def of_a_day(ctx: click.Context, param: click.Parameter, value: str | None) -> Given:
-    """Read a time as `moment` does, or one of the day alone: `14:02`."""
+    """Read a time as `read` does. Raises BadParameter."""
+    del ctx
     try:
-        alone = time.fromisoformat(value) if value and ":" in value else None
+        return None if value is None else read(value)
     except ValueError:
-        alone = None
-    return alone if alone and not alone.tzinfo else moment(ctx, param, value)
+        raise _no_time(str(value), param) from None
+
+
+def _no_time(value: str, param: click.Parameter) -> click.BadParameter:
+    return click.BadParameter(
+        f"{value!r} is no time; for example 2026-11-30T14:02, or yesterday", param=param
+    )
 
 
 def placed(case: "Case", given: Given) -> datetime | None:

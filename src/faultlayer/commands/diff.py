@@ -1,12 +1,14 @@
 """`faultlayer diff`: what rose and fell between two cases, or two windows of one."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from faultlayer.commands import _answer
+from faultlayer.commands._moment import Given, placed, read
+from faultlayer.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,35 +17,36 @@ if TYPE_CHECKING:
     from faultlayer.changes import Comparison
 
 Window = tuple[datetime | None, datetime | None]
+Asked = tuple[Given, Given]
 
 _OPEN: Window = (None, None)
 
 
 def _window(
     ctx: click.Context, param: click.Parameter, value: str | None
-) -> Window | None:
+) -> Asked | None:
     """Read FROM..TO; either may be left out, a time without a zone is UTC."""
     del ctx
     if value is None:
         return None
     try:
-        start, end = value.split("..")
-        since, until = (_moment(text) for text in (start, end))
+        start, end = (text.strip() for text in value.split(".."))
+        return read(start) if start else None, read(end) if end else None
     except ValueError:
         raise click.BadParameter(
-            f"{value!r} is no FROM..TO; for example 2026-11-30T13:00..2026-11-30T14:00",
+            f"{value!r} is no FROM..TO; for example 13:00..2026-11-30T14:00",
             param=param,
         ) from None
-    if since and until and until <= since:
-        raise click.BadParameter(f"{value!r} ends before it begins", param=param)
-    return since, until
 
 
-def _moment(text: str) -> datetime | None:
-    if not text.strip():
+def _placed(case: "Case", asked: Asked | None) -> Window | None:
+    if asked is None:
         return None
-    read = datetime.fromisoformat(text.strip())
-    return read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
+    since, until = (placed(case, one) for one in asked)
+    if since and until and until <= since:
+        said = f"{since:%Y-%m-%dT%H:%M:%S}..{until:%Y-%m-%dT%H:%M:%S}"
+        raise UsageError(f"{said} ends before it begins")
+    return since, until
 
 
 @click.command("diff")
@@ -75,8 +78,8 @@ def command(
     base: Path,
     case: Path | None,
     *,
-    base_window: Window | None,
-    window: Window | None,
+    base_window: Asked | None,
+    window: Asked | None,
     alpha: float,
     everything: bool,
     kind: str | None,
@@ -96,8 +99,7 @@ def command(
     Examples:
       faultlayer diff ./monday ./tuesday
       faultlayer diff ./monday ./tuesday --all -o changes.csv
-      faultlayer diff ./faultlayer-case \\
-        --base-window 2026-11-30T12:00..2026-11-30T14:00 \\
+      faultlayer diff ./faultlayer-case --base-window 12:00..14:00 \\
         --window 2026-11-30T14:00..2026-11-30T14:30
     """  # noqa: D301 - click's mark for lines that are not to be joined
     from faultlayer import answers, changes, comparing
@@ -105,14 +107,21 @@ def command(
     from faultlayer.counted import Part
     from faultlayer.masking import shown
 
-    _check(base, case, base_window, window)
+    if case is None and (base_window is None or window is None):
+        raise UsageError(
+            f"with what is {base} to be compared?",
+            hint="name a second case, or give --base-window and --window",
+        )
     opened = open_case(base)
     other = open_case(case) if case else opened
+    first, second = _placed(opened, base_window), _placed(other, window)
+    if case is None or _same(base, case):
+        _check(first, second)
     for text in changes.definitions(opened, other):
         click.echo(f"faultlayer: {shown(text)}", err=True)
     found = comparing.compare(
-        Part(opened, *(base_window or _OPEN)),
-        Part(other, *(window or _OPEN)),
+        Part(opened, *(first or _OPEN)),
+        Part(other, *(second or _OPEN)),
         alpha=alpha,
         memory=memory,
     )
@@ -120,22 +129,12 @@ def command(
     if chosen != "table":
         _data(found, chosen, output, everything=everything)
         return
-    names = (_called(opened, base_window), _called(other, window))
+    names = (_called(opened, first), _called(other, second))
     _table(found, names, output, everything=everything)
 
 
-def _check(
-    base: Path, case: Path | None, base_window: Window | None, window: Window | None
-) -> None:
-    from faultlayer.errors import UsageError
-
-    if case is None and (base_window is None or window is None):
-        raise UsageError(
-            f"with what is {base} to be compared?",
-            hint="name a second case, or give --base-window and --window",
-        )
-    if case is not None and not _same(base, case):
-        return
+def _check(base_window: Window | None, window: Window | None) -> None:
+    """See that windows of one case share no time."""
     (first, first_end), (second, second_end) = base_window or _OPEN, window or _OPEN
     ahead = first_end and second and first_end <= second
     behind = second_end and first and second_end <= first
