@@ -197,15 +197,19 @@ def _check(check: Values, width: int) -> Iterator[Line]:
         if check["scopes"]:
             words.append(wording.listed(check["scopes"], _FEW))
         if check["first_ts"] is not None:
-            words.append(f"from {wording.moment(check['first_ts'])}")
+            words.append(f"from {wording.moment(check['first_ts'], None, 0)}")
     elif check["result"] == "no evidence":
         words.append("no log tells")
-    head = render.line("  ", _MARKS[check["result"]], f"  {check['title']}")
-    if not words:
-        yield head
-        return
-    text = render.cut(" · ".join(words), max(width - head.cell_len - 2, _NARROW))
-    yield render.line("  ", _MARKS[check["result"]], f"  {check['title']}: {text}")
+    yield from _marked(check["result"], check["title"], words, width)
+
+
+def _marked(result: str, title: str, words: list[str], width: int) -> Iterator[Line]:
+    """Set a result with its title and all there is to say, in as many lines."""
+    said = [f"{title}: {words[0]}", *words[1:]] if words else [title]
+    texts = render.packed(said, max(width - _MARGIN, _NARROW), " · ")
+    for number, text in enumerate(texts):
+        mark = Cell(" " * len(_MARKS[result].text)) if number else _MARKS[result]
+        yield render.line("  ", mark, f"  {text}")
 
 
 def _fit(capacity: Values, width: int) -> Iterator[Line]:
@@ -214,13 +218,8 @@ def _fit(capacity: Values, width: int) -> Iterator[Line]:
     configured = [one["configured"] for one in capacity["bounds"]]
     if words and configured[0] is not None:
         words.insert(0, f"{configured[0]} configured")
-    head = render.line(
-        "  ",
-        _MARKS[capacity["result"]],
-        "  the limit is no more than can run at once: ",
-    )
-    text = " · ".join(words) if words else "no log tells"
-    yield head + render.line(render.cut(text, max(width - head.cell_len, _NARROW)))
+    title = "the limit is no more than can run at once"
+    yield from _marked(capacity["result"], title, words or ["no log tells"], width)
 
 
 def _said(bound: Values) -> str:
@@ -238,6 +237,7 @@ def _shape(row: Values, width: int) -> Line:
 
 _STYLES: Final = {"supports": "green", "suggests": "yellow", "contradicts": "yellow"}
 _NARROW: Final = 24
+_MARGIN: Final = 15  # the mark, and blanks on both sides of it
 
 
 def _nothing(values: Values) -> str:

@@ -45,6 +45,12 @@ def test_a_dead_engine_fails_the_first_layer(engine_death: Case) -> None:
     shown = "\n".join(str(line) for line in funnel.screen(values, 100))
     assert "begin with model" in shown
     assert first["example"] in shown
+    narrow = [str(line) for line in funnel.screen(values, 60)]
+    dead = next(n for n, line in enumerate(narrow) if "engines are alive" in line)
+    assert "from 2026-11-12 22:12:" in "".join(
+        narrow[dead : dead + 3]
+    )  # nothing is cut
+    assert max(map(len, narrow[: dead + 3])) <= 60
 
 
 def test_an_engine_that_died_of_its_gpu_is_not_alive(build_case: Build) -> None:
