@@ -182,7 +182,7 @@ class Classifier:
     def run(self, tell: Callable[[str], None]) -> None:
         """Write all tables that rest on events, and `tell` each stage that begins."""
         con = self._con
-        database.attach_views(con, self._dir)
+        database.attach_views(con, self._dir, database.STORED)
         tell("ids")
         for view in self._library.views:
             if view.order < CORRECTED:

@@ -31,6 +31,8 @@ VIEWS: dict[str, tuple[Column, ...]] = {
 }
 """Every view of a case, in an order in which each rests on earlier ones only."""
 
+STORED = tuple(name for name in VIEWS if name not in derived.TABLES)
+"""Those that are there while a case is made."""
 _WORKED_OUT = {"events", *derived.TABLES}
 
 _ROW_BYTES = 40
@@ -74,10 +76,9 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """Open an empty in-memory database that never reaches for the network.
 
-    `memory_limit` as DuckDB writes it (`"2GB"`). Without `temp_dir` a query that
-    outgrows the memory fails instead of spilling. A statement that takes longer than
-    `time_limit` is stopped. Raises UsageError for a limit that DuckDB does not
-    understand.
+    `memory_limit` as DuckDB writes it (`"2GB"`). Without `temp_dir` a query that outgrows
+    it fails. A statement that takes longer than `time_limit` is stopped. Raises UsageError
+    for a limit that DuckDB does not understand.
     """
     config: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": False,
@@ -139,8 +140,7 @@ def rows(
 def interrupt() -> None:
     """Stop what all connections are doing; may be called from any thread.
 
-    DuckDB does not look for signals while it runs a statement, so that Ctrl-C would wait
-    for the end of a long one.
+    DuckDB does not look for signals while it runs: Ctrl-C would wait for the end.
     """
     for con in list(_OPEN):
         with contextlib.suppress(duckdb.ConnectionException):  # closed by now
@@ -217,7 +217,7 @@ def _expected(files: Sequence[Path]) -> str:
 def write_catalogue(path: Path) -> None:
     """Write the `case.duckdb` of the case in the working directory to `path`.
 
-    It holds views over relative Parquet paths: a client opens it from the case folder.
+    It holds views over relative paths: a client opens it from the case folder.
     """
     con = connect()
     try:
