@@ -51,11 +51,13 @@ SELECT
         'status ' || coalesce(failures.status::VARCHAR, '?')
         || ', and no record explains it'
         -- Why it is not what it looks like: the limit was known, and far.
-        || coalesce(
-            '; at most ' || refusals.most_in_flight || ' of '
-            || settings.number::BIGINT || ' allowed were in flight',
-            ''
-        )
+        || CASE
+            WHEN refusals.most_in_flight < refusals.allowed
+                THEN
+                    '; at most ' || refusals.most_in_flight || ' of '
+                    || refusals.allowed::BIGINT || ' allowed were in flight'
+            ELSE ''
+        END
     ) AS because,
     coalesce(support.evidence, [failures.attempt_id]) AS evidence,
     coalesce(losers.causes, []) AS contributing,
@@ -69,7 +71,6 @@ SELECT
 FROM failures
 LEFT JOIN ranked ON failures.attempt_id = ranked.attempt_id AND ranked.place = 1
 LEFT JOIN refusals ON failures.attempt_id = refusals.attempt_id
-LEFT JOIN settings ON settings.key = 'max_concurrent_requests'
 LEFT JOIN losers ON failures.attempt_id = losers.attempt_id
 LEFT JOIN support ON failures.attempt_id = support.attempt_id
 LEFT JOIN cleared ON failures.attempt_id = cleared.attempt_id

@@ -3,6 +3,7 @@
 WITH refused AS (
     SELECT
         failures.attempt_id,
+        failures.source_id,
         failures.ts_start,
         failures.ts_end,
         failures.user_id,
@@ -118,7 +119,13 @@ SELECT
     refused.ts_end,
     refused.user_id,
     refused.told_minute,
-    coalesce(least(exact.most, loose.most), loose.most) AS most_in_flight
+    coalesce(least(exact.most, loose.most), loose.most) AS most_in_flight,
+    -- Files of several stacks may state several: the nearest one, and the greatest, that
+    -- even the load of all must reach.
+    coalesce(stack_limits.least, settings.number) AS allowed,
+    coalesce(stack_limits.greatest, settings.number) AS allowed_anywhere
 FROM refused
 INNER JOIN loose ON refused.attempt_id = loose.attempt_id
 LEFT JOIN exact ON refused.attempt_id = exact.attempt_id
+LEFT JOIN settings ON settings.key = 'max_concurrent_requests'
+LEFT JOIN stack_limits ON refused.source_id = stack_limits.source_id

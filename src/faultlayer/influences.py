@@ -39,8 +39,7 @@ _CONTRADICTED: Final = """
 SELECT count(*)
 FROM verdicts
 INNER JOIN refusals ON verdicts.attempt_id = refusals.attempt_id
-INNER JOIN settings ON settings.key = 'max_concurrent_requests'
-WHERE verdicts.cause = 'undetermined' AND refusals.most_in_flight < settings.number
+WHERE verdicts.cause = 'undetermined' AND refusals.most_in_flight < refusals.allowed
 """
 
 _LIMITS: Final = """

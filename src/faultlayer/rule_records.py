@@ -40,6 +40,7 @@ LOGS: dict[str, tuple[str, str, str, str]] = {
     "mesh": ("logs/istio/istio-proxy.log", "harness", "envoy", "envoy"),
     "mesh-b": ("logs/istio-b/istio-proxy.log", "harness", "envoy", "envoy"),
     "app-b": ("logs/harness-b/harness.log", "harness", "harness", "harness_app"),
+    "config-b": ("logs/nginx/gateway.yaml", "harness", "config", "yaml_config"),
 }
 
 #: Which engine writes a log, where its records do not say otherwise.

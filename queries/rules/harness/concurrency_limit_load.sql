@@ -14,10 +14,10 @@ SELECT
     -- Of a limit that --config states there is no record.
     list_sort(list_distinct([refusals.attempt_id, settings.event_id])) AS evidence,
     'refused before forwarding, up to ' || refusals.most_in_flight || ' of '
-    || settings.number::BIGINT || ' allowed in flight' AS because
+    || refusals.allowed_anywhere::BIGINT || ' allowed in flight' AS because
 FROM refusals
 INNER JOIN settings ON settings.key = 'max_concurrent_requests'
-WHERE refusals.most_in_flight >= settings.number AND NOT refusals.told_minute
+WHERE refusals.most_in_flight >= refusals.allowed_anywhere AND NOT refusals.told_minute
 UNION ALL
 -- A limit that only its plateau shows.
 SELECT

@@ -16,15 +16,14 @@ SELECT
         AS because
 FROM refusals
 INNER JOIN failures ON refusals.attempt_id = failures.attempt_id
-LEFT JOIN settings ON settings.key = 'max_concurrent_requests'
 WHERE
     failures.edge_forwarded IS FALSE
     AND NOT refusals.told_minute
     AND refusals.most_in_flight > 0
     -- A known limit that was far from reached contradicts this reading.
     AND (
-        settings.number IS NULL
-        OR refusals.most_in_flight >= 0.9 * settings.number
+        refusals.allowed IS NULL
+        OR refusals.most_in_flight >= 0.9 * refusals.allowed
     )
     -- A limiter that refused without saying why leaves it open.
     AND NOT EXISTS (
