@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from faultlayer.cli import COMMANDS, run
+from faultlayer.commands import _options
 
 ID = "4669d272-3a60-4f08-9a30-6ce29f4a1d58"
 LINE = (
@@ -257,6 +258,17 @@ def test_trace_and_explain(faultlayer: Faultlayer, case: Path) -> None:
     assert f"byte {LOG.index('192.0.2.2')}" in explained.out
     values = json.loads(faultlayer("explain", str(case), ID, "--format", "json").out)
     assert values["verdicts"][0]["layer"] == "undetermined"
+
+
+def test_a_source_that_fits_no_file_is_said() -> None:
+    """A glob is of the whole path, and a name alone would be taken for one."""
+    values = {"sources": [{"path": "logs/edge/access.log"}]}
+    assert _options.unfit(values, ["*.log=vllm", "logs/edge/access.log=vllm"]) == []
+    [said] = _options.unfit(values, ["access.log=vllm"])
+    assert said == (
+        "--source 'access.log' fits no file; it is of the whole path, such as"
+        " 'logs/edge/access.log'"
+    )
 
 
 def test_an_unknown_request_is_an_empty_answer(

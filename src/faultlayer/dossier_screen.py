@@ -147,7 +147,8 @@ def _notes(values: Values) -> Iterator[Line]:
         note = f"{_OTHERS_MARK} does not name this request; a verdict cites it"
         yield line(Cell(note, "dim"))
     if any(record_words.error(record) == "±?" for record in records):
-        yield line(Cell("±? this clock is untied: the time is as logged", "dim"))
+        note = "±? this clock is untied: the time is as logged; analyze --clock can tell it"
+        yield line(Cell(note, "dim"))
     if any(record["borrowed"] for record in records):
         note = "about: without a stamp of its own, near the records beside it"
         yield line(Cell(note, "dim"))

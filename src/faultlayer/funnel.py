@@ -129,6 +129,7 @@ ORDER BY layer
 
 def screen(values: Values, width: int) -> Iterator[Line]:
     """Set the checks, and say where to begin."""
+    case = wording.quoted(values["case"])
     for layer in _LAYERS:
         yield render.line(Cell(layer, "bold"), *_target(values["targets"], layer))
         for check in values["checks"]:
@@ -143,7 +144,10 @@ def screen(values: Values, width: int) -> Iterator[Line]:
     yield render.line("")
     if values["undetermined"]:
         number = wording.count(values["undetermined"], "failed attempt")
-        yield render.line(f"{number} undetermined: no check counts them")
+        yield render.line(
+            f"{number} undetermined: no check counts them; what is missing:"
+        )
+        yield render.line(f"  faultlayer query {case} undetermined")
     yield from _outside(values)
     start = values["start"]
     if start is None:
@@ -161,7 +165,7 @@ def screen(values: Values, width: int) -> Iterator[Line]:
         f": {first['ask']}; what is below may follow",
     )
     if first["example"]:
-        yield render.line(f"  faultlayer explain {values['case']} {first['example']}")
+        yield render.line(f"  faultlayer explain {case} {first['example']}")
 
 
 def _outside(values: Values) -> Iterator[Line]:
@@ -241,7 +245,11 @@ _MARGIN: Final = 15  # the mark, and blanks on both sides of it
 
 
 def _nothing(values: Values) -> str:
-    blind = [c["layer"] for c in values["checks"] if c["result"] == "no evidence"]
-    layers = list(dict.fromkeys(blind))
-    rest = f"; nothing is known of {wording.listed(layers, _FEW)}" if layers else ""
-    return f"no check fails{rest}"
+    results: dict[str, set[str]] = {}
+    for check in values["checks"]:
+        results.setdefault(check["layer"], set()).add(check["result"])
+    blind = [layer for layer, said in results.items() if said == {"no evidence"}]
+    partly = [one for one, said in results.items() if said > {"no evidence"}]
+    text = "no check fails"
+    text += f"; nothing is known of {wording.listed(blind, _FEW)}" if blind else ""
+    return text + (f"; not all of {wording.listed(partly, _FEW)}" if partly else "")

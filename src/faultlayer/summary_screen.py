@@ -349,9 +349,7 @@ def _others(values: Values, width: int, *, full: bool) -> Iterator[Line]:
 
 
 def _next(values: Values, width: int) -> Iterator[Line]:
-    case = values["case"]
-    if " " in case or "'" in case:
-        case = '"' + case + '"'
+    case = wording.quoted(values["case"])
     given = [f"faultlayer explain {case} {name}" for name in values["example"]]
     # Logs that nobody understood may be the very ones that are missing.
     if any(wording.is_strange(one) for one in values["sources"]):

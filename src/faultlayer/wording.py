@@ -159,6 +159,11 @@ def span(start: datetime | None, end: datetime | None, day: date | None = None) 
     return first if first == last else f"{first} - {last}"
 
 
+def quoted(path: str) -> str:
+    """Give a path as a shell takes it, in a command that is to be copied."""
+    return f'"{path}"' if " " in path or "'" in path else path
+
+
 def listed(items: Sequence[str], limit: int, rest: str = "more") -> str:
     """Join items with commas, the first `limit` of them and how many are left."""
     if len(items) <= limit:

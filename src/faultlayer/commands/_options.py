@@ -1,8 +1,9 @@
 """The options of `analyze`, from the command line and a file, and its exit code."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from faultlayer.clocks.wishes import Wishes
 from faultlayer.commands import _config, _fail_on, _limits
 from faultlayer.detect import Definitions
 from faultlayer.errors import UsageError
+from faultlayer.masking import shown
 from faultlayer.members import Limits
 from faultlayer.stated import Stated
 from faultlayer.summary import Values
@@ -110,6 +112,18 @@ def _beside(given: Mapping[str, Any], found: _config.Config, name: str) -> Path 
     if path is None and name in found.options:
         path = found.folder / found.options[name]
     return path
+
+
+def unfit(values: Values, overrides: Iterable[str]) -> list[str]:
+    """Name the `--source` of the command line that were of no file that was read."""
+    globs = [_override(text)[0] for text in overrides]
+    paths = [source["path"] for source in values["sources"]]
+    return [
+        f"--source {shown(glob)!r} fits no file; it is of the whole path, such as"
+        f" {shown(paths[0])!r}"
+        for glob in globs
+        if paths and not any(one == glob or fnmatchcase(one, glob) for one in paths)
+    ]
 
 
 def outcome(values: Values, options: Options) -> tuple[int, list[str]]:

@@ -173,6 +173,8 @@ def command(
         if "window" in values:
             render.put(screen, windowed.screen(values["window"], screen.width))
     code, reasons = _options.outcome(values, options)
-    for reason in reasons:
+    # A redacted case has no names of files.
+    unfit = [] if redact else _options.unfit(values, given["overrides"])
+    for reason in (*unfit, *reasons):
         click.echo(f"faultlayer: {reason}", err=True)
     sys.exit(code)
