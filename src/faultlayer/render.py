@@ -66,11 +66,19 @@ class Table:
     whole: frozenset[int] = frozenset()
 
 
+class _Screen(Console):
+    """A console whose reader may go, as one of `| head` does; that is no fault."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise it to who runs the command, instead of ending with a code of its own."""
+        raise BrokenPipeError
+
+
 def console(file: TextIO | None = None) -> Console:
     """Make a console that prints literally, in colour only on a terminal."""
     stream = file or sys.stdout
     terminal = stream.isatty()
-    plain = Console(
+    plain = _Screen(
         file=stream,
         markup=False,
         emoji=False,

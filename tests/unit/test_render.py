@@ -122,6 +122,20 @@ def test_screens_fit(build_case: Build, width: int) -> None:
         assert [text for text in too_long if "7f26411e-1f0a" not in text] == []
 
 
+class Gone(io.StringIO):
+    """What is left of a pipe when its reader has gone."""
+
+    def write(self, text: str) -> int:
+        """Take nothing."""
+        raise BrokenPipeError(text)
+
+
+def test_a_reader_that_goes_is_no_fault() -> None:
+    """It is told as the system tells it, for the command line to end quietly."""
+    with pytest.raises(BrokenPipeError):
+        render.put(render.console(Gone()), ["a", "b"])
+
+
 def test_an_empty_case_says_so(build_case: Build) -> None:
     """Nothing understood is told as that, and nothing is divided by zero."""
     empty: dict[str, list[Any]] = {name: [] for name in summary_tables()}
