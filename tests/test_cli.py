@@ -95,6 +95,7 @@ def test_version(faultlayer: Faultlayer) -> None:
         (["nonsense"], 2, "No such command 'nonsense'"),
         (["analyze"], 2, "Missing argument 'PATH...'"),
         (["analyze", "nowhere"], 6, "nowhere"),
+        (["analyse", "log"], 2, "Did you mean analyze?"),
         (["analyze", "log", "--source", "x"], 2, "--source wants GLOB=FORMAT"),
         (["analyze", "log", "--source", "*=nope"], 2, "no format 'nope'"),
         (["analyze", "log", "--fail-on", "wind"], 2, "--fail-on does not know 'wind'"),

@@ -84,6 +84,21 @@ class LazyGroup(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was asked for, or name the one that was meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], list(COMMANDS), 1)
+            if not near:
+                raise
+            said = f"{error.message} Did you mean {near[0]}?"
+            raise click.UsageError(said, ctx) from error
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; click would end these in its own way."""
         try:
