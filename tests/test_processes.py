@@ -74,11 +74,13 @@ def test_help_is_there_at_once(command: str) -> None:
 
 
 def test_stdin(tmp_path: Path) -> None:
-    """`-` reads what is piped in."""
-    process = started("analyze", "-", "--case", "c", cwd=tmp_path)
-    out, err = process.communicate(LOG, timeout=60)
-    assert (process.returncode, err) == (0, "")
-    assert "3 attempts" in out
+    """`-` reads what is piped in; the same once more is not parsed again."""
+    for known in (False, True):
+        process = started("analyze", "-", "--case", "c", cwd=tmp_path)
+        out, err = process.communicate(LOG, timeout=60)
+        assert (process.returncode, err) == (0, "")
+        assert "3 attempts" in out
+        assert (", 1 file as read before" in out) is known
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,7 @@ def analyze(
             {
                 "command": options.command,
                 "paths": list(paths),
+                "taken_over": sum(result.taken_over for result in results),
                 "skipped": [list(item) for item in found.skipped],
                 "lost": [list(item) for item in found.lost],
                 "assumed": assumed,

@@ -376,6 +376,6 @@ def _unwritable(target: Path, error: BaseException) -> CaseError:
             hint="free some space, or put the case elsewhere with --case",
         )
     return CaseError(
-        f"no case can be written to {target}: {error}",
+        f"no case can be written to {target}: {getattr(error, 'strerror', None) or error}",
         hint="put the case elsewhere with --case",
     )

@@ -74,7 +74,6 @@ class Notes:
         for folder in case.earlier:
             for note in _read(folder / NOTES):
                 self._known[note.way].append((folder, note))
-        self.taken = 0
 
     def take(
         self, way: str, source: Source, engines: str | None, events: Path, rejects: Path
@@ -103,7 +102,6 @@ class Notes:
                     _renumber(rejects, source.source_id, schema.REJECTS)
                 result = _result(note, source)
                 self.note(way, result, note.engines, events, rejects)
-                self.taken += 1
                 return result
         for path in (events, rejects):
             path.unlink(missing_ok=True)
@@ -207,6 +205,7 @@ def _result(note: Note, source: Source) -> SourceResult:
             "path": source.path,
             "member": source.member,
             "log_set": source.set_name,
+            "taken_over": True,
         }
     )
 

@@ -66,8 +66,8 @@ class ParseOptions:
 class SourceResult:
     """The row of `schema.SOURCES` for a parsed source, without `clock_id`.
 
-    Not in the row: whether the file was `damaged`, and whether any record was looked
-    through for the names of engines.
+    Not in the row: whether the file was `damaged`, whether any record was looked through
+    for the names of engines, and whether an earlier run had read it.
     """
 
     source_id: int
@@ -98,11 +98,12 @@ class SourceResult:
     problems: list[str] = field(default_factory=list)
     damaged: bool = False
     asked_engines: bool = False
+    taken_over: bool = False
 
     def row(self) -> dict[str, Any]:
         """Give the columns by name."""
         row = asdict(self)
-        del row["damaged"], row["asked_engines"]
+        del row["damaged"], row["asked_engines"], row["taken_over"]
         return row
 
 

@@ -25,6 +25,7 @@ def gather(case: Case) -> Values:
             "case": str(case.path),
             "conservation": conservation,
             "assumed": case.manifest.get("assumed", []),
+            "taken_over": case.manifest.get("taken_over", 0),
             "values": [_fitted(one) for one in case.manifest.get("values", [])],
             "layers": {
                 glob: _fit(said)

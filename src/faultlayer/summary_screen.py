@@ -99,6 +99,8 @@ def _what_was_read(values: Values, width: int, seconds: float | None) -> Iterato
         wording.count(account.get("lines", 0), "line"),
     ]
     took = f" in {seconds:.1f} s" if seconds is not None else ""
+    if seconds is not None and values["taken_over"]:
+        took += f", {wording.count(values['taken_over'], 'file')} as read before"
     yield from labelled(
         "case", [values["case"] + "  ", ", ".join(read) + took], width, " "
     )
