@@ -51,7 +51,8 @@ words AS (
                         AND warnings.ts <= marks.ts
                 )
                 THEN list_append(marks.kinds, 'tokenizer_mismatch')
-            -- NaN alone spoils an answer: an engine that ends with it has died of it.
+            -- NaN spoils the answer of a request: an engine that ends with one of nobody
+            -- has died of it.
             WHEN
                 list_has_any(marks.kinds, ['engine_dead', 'worker_died'])
                 AND EXISTS (
@@ -59,6 +60,7 @@ words AS (
                     FROM marks AS numbers
                     WHERE
                         list_contains(numbers.kinds, 'nan_output')
+                        AND numbers.request_id IS NULL
                         AND numbers.severity IN ('error', 'critical')
                         AND numbers.clock_id = marks.clock_id
                         AND numbers.ts BETWEEN marks.ts - INTERVAL 8 SECOND AND marks.ts
