@@ -138,6 +138,7 @@ def run(root: Path, tmp_path: Path) -> Run:
             check=False,
         )
         assert done.returncode != 1, f"an internal error:\n{done.stdout}"
+        assert not done.stdout.startswith("Usage: "), f"no such example: {line}"
         return done.stdout
 
     return shell
@@ -235,7 +236,7 @@ def schema_page() -> str:
         " the functions at the end of this page.\n"
     )
     parts = [
-        _table(name, database.VIEW_DOCS[name], columns)
+        _table(name, schema.VIEW_DOCS[name], columns)
         for name, columns in sorted(database.VIEWS.items())
     ]
     return "\n".join([head, *parts, *map(_function, functions.load())])

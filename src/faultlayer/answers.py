@@ -20,7 +20,7 @@ from typing import IO, Any, TextIO
 import duckdb
 import pyarrow.parquet as pq
 
-from faultlayer import misnamed, render
+from faultlayer import database, misnamed, render
 from faultlayer.errors import UsageError
 from faultlayer.masking import safe, shown
 from faultlayer.render import Cell, Table
@@ -70,6 +70,7 @@ def answer(
     UsageError for what DuckDB refuses.
     """
     bound = dict(parameters or {})
+    database.stopped()  # what came before is not about this statement
     try:
         if kind == "parquet":
             return _parquet(con, statement, bound, output)
@@ -92,15 +93,18 @@ def answer(
 
 def refused(error: duckdb.Error, statement: str = "") -> UsageError:
     """Turn what DuckDB says into a message for the person who typed the statement."""
+    late = "maximum execution time" in str(error)
     if "nterrupted" in str(error):
-        raise KeyboardInterrupt from error
+        if database.stopped():
+            raise KeyboardInterrupt from error
+        late = True
     lines = [safe(line) for line in str(error).strip().split("\n") if line.strip()]
     hint = misnamed.hint(str(error), statement)
     if isinstance(error, duckdb.PermissionException):
         hint = "a case is read alone: no files, no network, no settings"
     elif isinstance(error, duckdb.OutOfMemoryException):
         hint = "select fewer columns or rows"
-    elif "maximum execution time" in str(error):
+    elif late:
         return UsageError("the query takes longer than --timeout")
     return UsageError("\n".join(lines), hint=hint)
 

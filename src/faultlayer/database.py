@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import json
+import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -39,32 +40,7 @@ _ROW_BYTES = 40
 """What a row of events takes on disk, for plans; it need not be right."""
 
 _OPEN: "weakref.WeakSet[duckdb.DuckDBPyConnection]" = weakref.WeakSet()
-
-VIEW_DOCS = {
-    "events_raw": "parsed records as logged, nothing corrected",
-    "sources": "one row per input file or archive member",
-    "rejects": "records that no format took",
-    "clocks": "one row per segment of a clock",
-    "turns": "where in a source a clock was set back, and readings come again",
-    "aliases": "spellings of request ids",
-    "attempts": "one row per attempt, failed or not",
-    "conditions": "intervals of trouble",
-    "findings": "rules that fired on an attempt",
-    "verdicts": "one row per failed attempt",
-    "incidents": "groups of failed attempts",
-    "cascades": "each incident as a chain of steps, in corrected time",
-    "settings": "limits that a configuration file or a record states",
-    "balances": "what balance snapshots say of each quota pool",
-    "mismatches": "entries of the ledger that do not fit what was used",
-    "rebooked": "records of the ledger that repeat another",
-    "gpu_readings": "what monitors read of GPUs: heat, power, clock, load",
-    "events": "parsed records in corrected time, with resolved request ids",
-    "ledger": "entries of the quota ledger, with what was spent and held by then",
-    "in_flight": "attempts under way, after each instant at which that changed",
-    "hops": "upstreams that an attempt tried, and how long each took",
-    "forecast": "what each quota pool will be charged hour by hour, with a 95 % band",
-    "join_quality": "how well the request ids of each source join it to other logs",
-}
+_STOPPED = threading.Event()
 
 
 def connect(
@@ -137,11 +113,22 @@ def rows(
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+def stopped() -> bool:
+    """Tell whether `interrupt` was called since this was last asked.
+
+    DuckDB says of a query that ran out of its time that it was interrupted, too.
+    """
+    was = _STOPPED.is_set()
+    _STOPPED.clear()
+    return was
+
+
 def interrupt() -> None:
     """Stop what all connections are doing; may be called from any thread.
 
     DuckDB does not look for signals while it runs: Ctrl-C would wait for the end.
     """
+    _STOPPED.set()
     for con in list(_OPEN):
         with contextlib.suppress(duckdb.ConnectionException):  # closed by now
             con.interrupt()
@@ -352,7 +339,7 @@ def sql_type(kind: pa.DataType) -> str:
 def _comment(
     con: duckdb.DuckDBPyConnection, name: str, columns: tuple[Column, ...]
 ) -> None:
-    comments = [f"COMMENT ON VIEW {name} IS {literal(VIEW_DOCS[name])}"]
+    comments = [f"COMMENT ON VIEW {name} IS {literal(schema.VIEW_DOCS[name])}"]
     comments += [
         f"COMMENT ON COLUMN {name}.{column.name} IS {literal(column.doc)}"
         for column in columns

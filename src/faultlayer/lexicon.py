@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from faultlayer import database, functions
+from faultlayer import database, functions, schema
 
 _KEYWORDS = """
     SELECT FROM WHERE GROUP ORDER BY ALL HAVING QUALIFY LIMIT OFFSET DISTINCT AS ON USING
@@ -42,7 +42,7 @@ def tables() -> Mapping[str, Table]:
     found = {
         name: Table(
             name,
-            database.VIEW_DOCS[name],
+            schema.VIEW_DOCS[name],
             {column.name: column.doc for column in columns},
             {column.name: database.sql_type(column.type) for column in columns},
             name,

@@ -359,6 +359,33 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "gpu_readings": GPU_READINGS,
 }
 
+VIEW_DOCS = {
+    "events_raw": "parsed records as logged, nothing corrected",
+    "sources": "one row per input file or archive member",
+    "rejects": "records that no format took",
+    "clocks": "one row per segment of a clock",
+    "turns": "where in a source a clock was set back, and readings come again",
+    "aliases": "spellings of request ids",
+    "attempts": "one row per attempt, failed or not",
+    "conditions": "intervals of trouble",
+    "findings": "rules that fired on an attempt",
+    "verdicts": "one row per failed attempt",
+    "incidents": "groups of failed attempts",
+    "cascades": "each incident as a chain of steps, in corrected time",
+    "settings": "limits that a configuration file or a record states",
+    "balances": "what balance snapshots say of each quota pool",
+    "mismatches": "entries of the ledger that do not fit what was used",
+    "rebooked": "records of the ledger that repeat another",
+    "gpu_readings": "what monitors read of GPUs: heat, power, clock, load",
+    "events": "parsed records in corrected time, with resolved request ids",
+    "ledger": "entries of the quota ledger, with what was spent and held by then",
+    "in_flight": "attempts under way, after each instant at which that changed",
+    "hops": "upstreams that an attempt tried, and how long each took",
+    "forecast": "what each quota pool will be charged hour by hour, with a 95 % band",
+    "join_quality": "how well the request ids of each source join it to other logs",
+}
+"""What each view of a case is, those that are worked out when asked too."""
+
 
 def arrow(columns: tuple[Column, ...]) -> pa.Schema:
     """Give the Arrow schema of a table."""

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from faultlayer import database
+from faultlayer import answers, database
 from faultlayer.case import Case
 from faultlayer.errors import UsageError
 
@@ -186,3 +186,13 @@ def test_an_interrupt_passes_over_what_is_closed() -> None:
     database.interrupt()
     assert busy.execute("SELECT 1").fetchall() == [(1,)]
     busy.close()
+
+
+def test_a_query_that_is_interrupted_by_nobody_took_too_long() -> None:
+    """DuckDB says the same of Ctrl-C and, at times, of the end of its time."""
+    error = duckdb.InterruptException("INTERRUPT Error: Interrupted!")
+    database.stopped()
+    assert str(answers.refused(error)) == "the query takes longer than --timeout"
+    database.interrupt()
+    with pytest.raises(KeyboardInterrupt):
+        answers.refused(error)
