@@ -36,7 +36,8 @@ EXAMPLE = re.compile(
     re.MULTILINE,
 )
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
-TOOK = re.compile(r"\bin \d[\d.,]* m?s\b")
+# An earlier page may have made the same case.
+TOOK = re.compile(r"\bin \d[\d.,]* m?s\b(?:, \d+ files? as read before)?")
 
 VIEWS = re.compile(
     r"(?<=<!-- views: written by `make docs` -->\n).*(?=<!-- end)", re.DOTALL
