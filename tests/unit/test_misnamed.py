@@ -33,7 +33,7 @@ def con(small_case: Case) -> duckdb.DuckDBPyConnection:
         ("SELECT zzz FROM verdicts", "DESCRIBE verdicts lists its columns"),
         (
             "SELECT status",
-            "status is a column of attempts, clocks, events, events_raw, hops",
+            "status is a column of attempts, clocks, events, events_raw, hops and 1 more",
         ),
         (
             'FROM verdicts WHERE layer = "model"',
