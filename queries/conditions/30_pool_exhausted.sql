@@ -147,21 +147,19 @@ served AS (
 -- nobody was refused any more.
 later AS (
     SELECT
-        lasts.scope,
-        lasts.level,
+        users.scope,
+        users.level,
         min(good.ts_start) AS next_ts
     FROM (
-        SELECT
+        SELECT DISTINCT
             named.scope,
             named.level,
-            max(named.ts) AS ts,
-            list(DISTINCT named.user_id) AS users
+            named.user_id,
+            max(named.ts) OVER (PARTITION BY named.scope, named.level) AS ts
         FROM named
-        GROUP BY named.scope, named.level
-    ) AS lasts
-    INNER JOIN good
-        ON list_contains(lasts.users, good.user_id) AND lasts.ts < good.ts_start
-    GROUP BY lasts.scope, lasts.level
+    ) AS users
+    INNER JOIN good ON users.user_id = good.user_id AND users.ts < good.ts_start
+    GROUP BY users.scope, users.level
 )
 
 SELECT

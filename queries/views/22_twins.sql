@@ -52,7 +52,6 @@ equals AS (
         repeats.source_id,
         repeats.ts_end,
         repeats.ts_precision_us,
-        repeats.request_id,
         repeats.status,
         repeats.duration_ms,
         logs.log_set,
@@ -78,18 +77,22 @@ tried AS (
 
 -- Two that were under way together can run into one time-out: how long that is, others
 -- that failed show as well.
-timeouts AS (
-    SELECT DISTINCT access.duration_ms
-    FROM access
-    INNER JOIN equals
-        ON
-            access.duration_ms = equals.duration_ms
-            AND access.request_id <> equals.request_id
+doubtful AS (
+    SELECT DISTINCT equals.duration_ms
+    FROM equals
     WHERE
         equals.event_id <> equals.first_event_id
         AND equals.longer
         AND equals.status >= 400
-        AND access.status >= 400
+),
+
+timeouts AS (
+    SELECT access.duration_ms
+    FROM access
+    SEMI JOIN doubtful ON access.duration_ms = doubtful.duration_ms
+    WHERE access.status >= 400
+    GROUP BY access.duration_ms
+    HAVING min(access.request_id) <> max(access.request_id)
 ),
 
 shipped AS (

@@ -30,15 +30,15 @@ WITH refused AS (
 loose AS (
     SELECT
         refused.attempt_id,
-        coalesce(before.in_flight, 0) + coalesce(sum(around.started), 0)::BIGINT
-            AS most
+        coalesce(before.in_flight, 0) + coalesce(previous.started, 0)
+        + coalesce(same.started, 0) AS most
     FROM refused
     ASOF LEFT JOIN load AS before
         ON refused.second - INTERVAL 1 SECOND > before.second
-    LEFT JOIN load AS around
-        ON
-            around.second BETWEEN refused.second - INTERVAL 1 SECOND AND refused.second
-    GROUP BY refused.attempt_id, before.in_flight
+    -- By equality each: a range would be tried on every second.
+    LEFT JOIN load AS previous
+        ON refused.second - INTERVAL 1 SECOND = previous.second
+    LEFT JOIN load AS same ON refused.second = same.second
 ),
 
 -- With finer stamps those are counted that were under way right then.

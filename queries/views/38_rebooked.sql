@@ -1,6 +1,33 @@
 -- title: Records of the ledger that repeat another, as when what ships it sends some again
 -- store: case
-WITH bookings AS (
+-- First by little, since the texts of all entries take long to read.
+WITH booked AS (
+    SELECT
+        events_raw.event_id,
+        events_raw.source_id,
+        events_raw.ts_raw,
+        hash(
+            events_raw.kind, events_raw.request_id, events_raw.ts_raw,
+            events_raw.quota_amount
+        ) AS look
+    FROM events_raw
+    WHERE
+        -- As a range, since that skips row groups of other records.
+        events_raw.kind BETWEEN 'quota_charge' AND 'quota_reserve'
+        AND events_raw.kind IN (
+            'quota_reserve', 'quota_charge', 'quota_release', 'quota_reclaim',
+            'quota_deny'
+        )
+),
+
+looks AS (
+    SELECT booked.look
+    FROM booked
+    GROUP BY booked.look
+    HAVING count(*) > 1
+),
+
+bookings AS (
     SELECT
         events_raw.event_id,
         events_raw.source_id,
@@ -13,14 +40,9 @@ WITH bookings AS (
             events_raw.completion_tokens, events_raw.status, events_raw.message,
             events_raw.attrs
         ) AS look
-    FROM events_raw
-    WHERE
-        -- As a range, since that skips row groups of other records.
-        events_raw.kind BETWEEN 'quota_charge' AND 'quota_reserve'
-        AND events_raw.kind IN (
-            'quota_reserve', 'quota_charge', 'quota_release', 'quota_reclaim',
-            'quota_deny'
-        )
+    FROM booked
+    SEMI JOIN looks ON booked.look = looks.look
+    INNER JOIN events_raw ON booked.event_id = events_raw.event_id
 ),
 
 alike AS (
@@ -60,13 +82,13 @@ numbered AS (
 -- one instant.
 reached AS (
     SELECT
-        bookings.event_id,
-        max(bookings.ts_raw) OVER (
-            PARTITION BY bookings.source_id
-            ORDER BY bookings.event_id
+        booked.event_id,
+        max(booked.ts_raw) OVER (
+            PARTITION BY booked.source_id
+            ORDER BY booked.event_id
             ROWS UNBOUNDED PRECEDING
         ) AS ts_raw
-    FROM bookings
+    FROM booked
     WHERE (SELECT bool_and(numbered.has_number) FROM numbered) IS FALSE
 )
 
