@@ -18,7 +18,7 @@ WITH losers AS (
 support AS (
     SELECT
         ranked.attempt_id,
-        list_sort(list_distinct(flatten(list(ranked.evidence))))[1:40] AS evidence,
+        flatten(list(ranked.evidence)) AS evidence,
         min(ranked.condition_id) AS condition_id
     FROM ranked
     INNER JOIN ranked AS first
@@ -32,7 +32,7 @@ support AS (
     -- Most attempts have one finding, and nothing to gather.
     SELECT
         ranked.attempt_id,
-        list_sort(list_distinct(ranked.evidence))[1:40] AS evidence,
+        ranked.evidence,
         ranked.condition_id
     FROM ranked
     WHERE ranked.findings = 1
@@ -59,7 +59,12 @@ SELECT
             ELSE ''
         END
     ) AS because,
-    coalesce(support.evidence, [failures.attempt_id]) AS evidence,
+    CASE
+        WHEN support.evidence IS NULL THEN [failures.attempt_id]
+        -- Most evidence is one record, and there is nothing to put in order.
+        WHEN len(support.evidence) = 1 THEN support.evidence
+        ELSE list_sort(list_distinct(support.evidence))[1:40]
+    END AS evidence,
     coalesce(losers.causes, []) AS contributing,
     list_filter(
         coalesce(cleared.cleared, []),

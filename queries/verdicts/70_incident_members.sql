@@ -31,41 +31,110 @@ keyed AS (
             END
         ) AS scope,
         failures.ts_start,
-        failures.ts_end
+        failures.ts_end,
+        epoch_us(failures.ts_start)
+        // greatest(1, (1000000 * threshold('incident_pause_s'))::BIGINT) AS bucket
     FROM judged
     INNER JOIN failures ON judged.attempt_id = failures.attempt_id
     LEFT JOIN conditions ON judged.condition_id = conditions.condition_id
     LEFT JOIN plugins ON judged.attempt_id = plugins.attempt_id
 ),
 
-paused AS (
+-- A pause can only be before the first attempt of a stretch as long as a pause.
+buckets AS (
     SELECT
-        keyed.*,
-        keyed.ts_start - max(keyed.ts_end) OVER (
-            PARTITION BY keyed.cause
-            ORDER BY keyed.ts_start, keyed.attempt_id
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) > to_seconds(threshold('incident_pause_s'))
-        -- What dies again and again, with service between, is one incident.
-        AND coalesce(
-            keyed.ts_start - max(keyed.ts_end) FILTER (WHERE keyed.apart) OVER (
-                PARTITION BY keyed.cause, keyed.scope
-                ORDER BY keyed.ts_start, keyed.attempt_id
-                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-            ) > to_seconds(2 * threshold('incident_pause_s')),
-            TRUE
-        ) AS pause
+        keyed.cause,
+        keyed.bucket,
+        min(keyed.ts_start) AS ts_start,
+        max(keyed.ts_end) AS ts_end
     FROM keyed
+    GROUP BY keyed.cause, keyed.bucket
+),
+
+gaps AS (
+    SELECT
+        buckets.cause,
+        buckets.bucket,
+        buckets.ts_start,
+        buckets.ts_start - max(buckets.ts_end) OVER (
+            PARTITION BY buckets.cause
+            ORDER BY buckets.bucket
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) > to_seconds(threshold('incident_pause_s')) AS quiet
+    FROM buckets
+),
+
+firsts AS (
+    SELECT
+        keyed.cause,
+        keyed.bucket,
+        keyed.scope,
+        keyed.ts_start
+    FROM keyed
+    INNER JOIN gaps
+        ON
+            keyed.cause = gaps.cause
+            AND keyed.bucket = gaps.bucket
+            AND keyed.ts_start = gaps.ts_start
+    WHERE gaps.quiet
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY keyed.cause, keyed.bucket ORDER BY keyed.attempt_id
+        ) = 1
+),
+
+scoped AS (
+    SELECT
+        keyed.cause,
+        keyed.scope,
+        keyed.bucket,
+        max(keyed.ts_end) AS ts_end
+    FROM keyed
+    WHERE keyed.apart
+    GROUP BY keyed.cause, keyed.scope, keyed.bucket
+),
+
+-- What dies again and again, with service between, is one incident.
+pauses AS (
+    SELECT
+        firsts.cause,
+        firsts.bucket
+    FROM firsts
+    LEFT JOIN scoped
+        ON
+            firsts.cause = scoped.cause
+            AND firsts.scope = scoped.scope
+            AND firsts.bucket > scoped.bucket
+    GROUP BY firsts.cause, firsts.bucket, firsts.ts_start
+    HAVING
+        coalesce(
+            firsts.ts_start - max(scoped.ts_end)
+            > to_seconds(2 * threshold('incident_pause_s')),
+            TRUE
+        )
+),
+
+numbers_of_runs AS (
+    SELECT
+        buckets.cause,
+        buckets.bucket,
+        count(pauses.bucket) OVER (
+            PARTITION BY buckets.cause ORDER BY buckets.bucket
+        ) AS run
+    FROM buckets
+    LEFT JOIN pauses
+        ON buckets.cause = pauses.cause AND buckets.bucket = pauses.bucket
 ),
 
 runs AS (
     SELECT
-        paused.*,
-        sum(CASE WHEN paused.pause THEN 1 ELSE 0 END) OVER (
-            PARTITION BY paused.cause
-            ORDER BY paused.ts_start, paused.attempt_id
-        ) AS run
-    FROM paused
+        keyed.*,
+        numbers_of_runs.run
+    FROM keyed
+    INNER JOIN numbers_of_runs
+        ON
+            keyed.cause = numbers_of_runs.cause
+            AND keyed.bucket = numbers_of_runs.bucket
 ),
 
 -- Two engines that died at once are two incidents; who has no condition of his own

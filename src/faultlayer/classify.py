@@ -1,6 +1,7 @@
 """From events to verdicts: runs the SQL of `queries/` over a case under construction."""
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -308,11 +309,10 @@ class Classifier:
         # The rows keep the order of the events as long as no join is turned around and
         # one thread streams them, which spares a sort.
         con, leaves = self._con, [*map(leaf, wanted)]
-        threads = con.execute("SELECT current_setting('threads')").fetchall()[0][0]
         con.execute("SET disabled_optimizers = 'build_side_probe_side,join_order'")
-        con.execute("SET threads = 1")
-        reader = con.sql(query.statement).to_arrow_reader(ROW_GROUP)
         with (
+            self._in_turn(),
+            con.sql(query.statement).to_arrow_reader(ROW_GROUP) as reader,
             pq.ParquetWriter(
                 self._dir / f"{query.name}.parquet",
                 wanted,
@@ -330,7 +330,6 @@ class Classifier:
                 writer.write_table(table.select(wanted.names).cast(wanted))
                 keeper.write_table(table.filter(table[flag]))
         con.execute("RESET disabled_optimizers")
-        con.execute(f"SET threads = {threads}")
         con.execute(
             f"CREATE OR REPLACE TEMP TABLE {kept} AS FROM read_parquet(?)",
             [str(self._spill / f"{kept}.parquet")],
@@ -390,11 +389,21 @@ class Classifier:
         self._con.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
 
     def _write(self, name: str, order: str) -> None:
-        wanted = schema.arrow(schema.TABLES[name])
-        columns = ", ".join(wanted.names)
-        table = self._con.sql(
-            f"SELECT {columns} FROM {name} ORDER BY {order}"
-        ).to_arrow_table()
-        pq.write_table(
-            table.cast(wanted), self._dir / f"{name}.parquet", compression="zstd"
+        columns = ", ".join(
+            f"CAST({column.name} AS {database.sql_type(column.type)}) AS {column.name}"
+            for column in schema.TABLES[name]
         )
+        literal = database.literal(str(self._dir / f"{name}.parquet"))
+        with self._in_turn():
+            self._con.execute(
+                f"COPY (SELECT {columns} FROM {name} ORDER BY {order}) TO {literal} (FORMAT"
+                f" parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP})"
+            )
+
+    @contextlib.contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Have one thread work, so that what is written does not depend on how many."""
+        asked = self._con.execute("SELECT current_setting('threads')").fetchall()[0][0]
+        self._con.execute("SET threads = 1")
+        yield
+        self._con.execute(f"SET threads = {asked}")

@@ -119,39 +119,41 @@ ORDER BY clock_id
 """
 
 # Failures that a dead engine can cause; what the edge refused itself is no witness.
-_EXCHANGES = """
-SELECT
-    event_id,
-    epoch_us(ts_raw) - coalesce(CAST(duration_ms * 1000 AS BIGINT), 0) AS begun,
-    epoch_us(ts_raw) AS ended,
-    ts_precision_us AS precision,
-    status >= 400 AS failed
-FROM parsed
-WHERE
-    clock_id = $edge
-    AND kind = 'access'
-    AND ts_raw IS NOT NULL
-    AND (status IN (500, 502, 503, 504) OR status < 400)
-"""
-
 # Of several engines each has outages of its own, where the harness tells which engine a
 # request went to; what went to several tells of none.
-_SENT = """
-CREATE OR REPLACE TEMP TABLE sent AS
-SELECT request_id, min(engine) AS engine
+_EXCHANGES = """
+CREATE OR REPLACE TEMP TABLE exchanges AS
+WITH sent AS (
+    SELECT request_id, min(engine) AS engine
+    FROM parsed
+    WHERE layer = 'harness' AND engine IS NOT NULL AND request_id IS NOT NULL
+    GROUP BY request_id
+    HAVING min(engine) = max(engine)
+)
+
+SELECT
+    parsed.clock_id,
+    sent.engine,
+    parsed.event_id,
+    epoch_us(parsed.ts_raw) - coalesce(CAST(parsed.duration_ms * 1000 AS BIGINT), 0)
+        AS begun,
+    epoch_us(parsed.ts_raw) AS ended,
+    parsed.ts_precision_us AS precision,
+    parsed.status >= 400 AS failed
 FROM parsed
-WHERE layer = 'harness' AND engine IS NOT NULL AND request_id IS NOT NULL
-GROUP BY request_id
-HAVING min(engine) = max(engine)
+LEFT JOIN sent ON parsed.request_id = sent.request_id
+WHERE
+    list_contains($edges, parsed.clock_id)
+    AND parsed.kind = 'access'
+    AND parsed.ts_raw IS NOT NULL
+    AND (parsed.status IN (500, 502, 503, 504) OR parsed.status < 400)
 """
 
+_SEEN = "FROM exchanges WHERE clock_id = $edge"
+
 _MINE = """
-    AND request_id IN (
-        SELECT request_id FROM sent
-        WHERE engine IN (
-            SELECT DISTINCT engine FROM parsed
-            WHERE clock_id = $clock AND engine IS NOT NULL
-        )
+    AND engine IN (
+        SELECT engine FROM parsed WHERE clock_id = $clock AND engine IS NOT NULL
     )
 """
 
@@ -201,13 +203,11 @@ def match(
 
     Of the edges of several stacks that one by which the engine's clock is least wrong.
     """
-    if not edges or not waiting:
-        return []
-    mortal = con.execute(_MORTAL, {"clocks": waiting}).fetchall()
+    mortal = con.execute(_MORTAL, {"clocks": waiting if edges else []}).fetchall()
     found: list[Clock] = []
     everyones: dict[str, list[_Outage]] = {}
     if mortal:
-        con.execute(_SENT)
+        con.execute(_EXCHANGES, {"edges": list(edges)})
     for (name,) in mortal:
         rows = con.execute(_WORDS, {"clock": name} | _WAITS).fetchall()
         words = [_Word(*row) for row in rows]
@@ -234,17 +234,18 @@ def match(
             _, (low, high, count) = max(ranked, key=lambda one: one[0])
             offset = constant(_plain(low, high), low, high, count)
             found.append(Clock(name, "weak", "one outage seen by both", (offset,)))
+    con.execute("DROP TABLE IF EXISTS exchanges")
     return found
 
 
 def _outages(
     con: duckdb.DuckDBPyConnection, edge: str, engine: str | None = None
 ) -> list[_Outage]:
-    """Give the outages of the edge; none where they are too many to be moments.
+    """Give the outages of the edge, or of what is known to have gone to an engine.
 
-    With the clock of an `engine`, only of the requests that are known to have gone there.
+    None where they are too many to be moments. `engine` is the name of its clock.
     """
-    query = _EXCHANGES + (_MINE if engine else "")
+    query = _SEEN + (_MINE if engine else "")
     known = {"edge": edge} | ({"clock": engine} if engine else {})
     rows = con.execute(query, known).fetchnumpy()
     columns = {name: np.ma.getdata(column) for name, column in rows.items()}
