@@ -42,7 +42,7 @@ prove
 corrected derived drafting queries
 functions
 database
-accounts investigations lexicon reading_only
+accounts investigations lexicon reading_only sorted_files
 case completing misnamed mutants
 clock_ids clocks.* influences redaction taken
 classify copies earlier rule_records
@@ -80,6 +80,7 @@ FENCES = {
             "rule_bench",
             "rule_records",
             "rule_cases",
+            "sorted_files",
             "summary",
         ),
     },

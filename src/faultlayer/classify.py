@@ -1,7 +1,6 @@
 """From events to verdicts: runs the SQL of `queries/` over a case under construction."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from faultlayer import database, influences, schema
+from faultlayer import database, influences, schema, sorted_files
 from faultlayer.clocks import tie
 from faultlayer.clocks.wishes import Wishes
 from faultlayer.queries import Library, Query
@@ -311,7 +310,7 @@ class Classifier:
         con, leaves = self._con, [*map(leaf, wanted)]
         con.execute("SET disabled_optimizers = 'build_side_probe_side,join_order'")
         with (
-            self._in_turn(),
+            sorted_files.alone(con),
             con.sql(query.statement).to_arrow_reader(ROW_GROUP) as reader,
             pq.ParquetWriter(
                 self._dir / f"{query.name}.parquet",
@@ -389,21 +388,6 @@ class Classifier:
         self._con.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
 
     def _write(self, name: str, order: str) -> None:
-        columns = ", ".join(
-            f"CAST({column.name} AS {database.sql_type(column.type)}) AS {column.name}"
-            for column in schema.TABLES[name]
+        sorted_files.write(
+            self._con, name, order, self._dir / f"{name}.parquet", ROW_GROUP
         )
-        literal = database.literal(str(self._dir / f"{name}.parquet"))
-        with self._in_turn():
-            self._con.execute(
-                f"COPY (SELECT {columns} FROM {name} ORDER BY {order}) TO {literal} (FORMAT"
-                f" parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP})"
-            )
-
-    @contextlib.contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        """Have one thread work, so that what is written does not depend on how many."""
-        asked = self._con.execute("SELECT current_setting('threads')").fetchall()[0][0]
-        self._con.execute("SET threads = 1")
-        yield
-        self._con.execute(f"SET threads = {asked}")
