@@ -1,7 +1,6 @@
 """Time cut into buckets, each with the interval that its bounds agree on."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,18 +47,21 @@ def cut(upper: Bounds, lower: Bounds, count: int, most: int, rate: float) -> Buc
     """
     fewer = min(upper, lower, key=len)
     count = max(count, -(-len(fewer) // most))
-    edges = [-np.inf, *_edges(fewer.at, count), np.inf]
+    edges = np.array([-np.inf, *_edges(fewer.at, count), np.inf])
+    parts = upper.at.searchsorted(edges), lower.at.searchsorted(edges)
     rows = []
-    for start, end in pairwise(edges):
-        ups, downs = upper.between(start, end), lower.between(start, end)
-        if not len(ups) or not len(downs):
+    for up, up_end, down, down_end in zip(
+        parts[0][:-1], parts[0][1:], parts[1][:-1], parts[1][1:], strict=True
+    ):
+        if up == up_end or down == down_end:
             continue
-        first = min(ups.at[0], downs.at[0])
-        last = max(ups.at[-1], downs.at[-1])
+        ups_at, downs_at = upper.at[up:up_end], lower.at[down:down_end]
+        first = min(ups_at[0], downs_at[0])
+        last = max(ups_at[-1], downs_at[-1])
         centre = (first + last) / 2
         found = agreed(
-            ups.value + rate * np.abs(ups.at - centre),
-            downs.value - rate * np.abs(downs.at - centre),
+            upper.value[up:up_end] + rate * np.abs(ups_at - centre),
+            lower.value[down:down_end] - rate * np.abs(downs_at - centre),
             (upper.grid, lower.grid),
         )
         if found is not None:
