@@ -103,7 +103,7 @@ pauses AS (
     LEFT JOIN scoped
         ON
             firsts.cause = scoped.cause
-            AND firsts.scope = scoped.scope
+            AND firsts.scope IS NOT DISTINCT FROM scoped.scope
             AND firsts.bucket > scoped.bucket
     GROUP BY firsts.cause, firsts.bucket, firsts.ts_start
     HAVING
@@ -134,7 +134,8 @@ runs AS (
     INNER JOIN numbers_of_runs
         ON
             keyed.cause = numbers_of_runs.cause
-            AND keyed.bucket = numbers_of_runs.bucket
+            -- A record need not have a time.
+            AND keyed.bucket IS NOT DISTINCT FROM numbers_of_runs.bucket
 ),
 
 -- Two engines that died at once are two incidents; who has no condition of his own
