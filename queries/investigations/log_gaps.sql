@@ -1,6 +1,6 @@
 -- title: Times in which a log says nothing, although it did before and after
 -- topic: logs
--- answers: Is a piece of a log missing just where it is needed? Logs of untied clocks are left out.
+-- answers: Is a piece of a log missing just where it is needed? Logs of untied clocks are left out, and silences no more than twice as long as half of the log's are, such as between snapshots.
 -- param gap: duration = 1m; only silences of at least that long
 -- param top: integer = 50; how many of them, the longest first
 -- column path: log; of rotated files the set
@@ -40,7 +40,8 @@ usual AS (
     SELECT
         steps.log_set,
         steps.layer,
-        quantile_disc(date_diff('second', steps.from_ts, steps.to_ts), 0.99) AS usual_s
+        quantile_disc(date_diff('second', steps.from_ts, steps.to_ts), 0.99) AS usual_s,
+        quantile_disc(date_diff('second', steps.from_ts, steps.to_ts), 0.5) AS often_s
     FROM steps
     WHERE steps.from_ts IS NOT NULL
     GROUP BY steps.log_set, steps.layer
@@ -52,9 +53,16 @@ longest AS (
         steps.layer,
         steps.from_ts,
         steps.to_ts,
-        date_diff('second', steps.from_ts, steps.to_ts) AS silent_s
+        date_diff('second', steps.from_ts, steps.to_ts) AS silent_s,
+        usual.usual_s
     FROM steps
-    WHERE steps.to_ts - steps.from_ts >= $gap
+    INNER JOIN usual
+        ON
+            steps.log_set = usual.log_set
+            AND steps.layer IS NOT DISTINCT FROM usual.layer
+    WHERE
+        steps.to_ts - steps.from_ts >= $gap
+        AND date_diff('second', steps.from_ts, steps.to_ts) > 2 * usual.often_s
     ORDER BY
         silent_s DESC, steps.from_ts ASC, steps.log_set ASC, steps.layer ASC
     LIMIT $top
@@ -66,16 +74,12 @@ SELECT
     longest.from_ts,
     longest.to_ts,
     longest.silent_s,
-    usual.usual_s,
+    longest.usual_s,
     count(attempts.attempt_id) AS attempts,
     count(verdicts.attempt_id) AS failed,
     count(verdicts.attempt_id) FILTER (WHERE verdicts.layer = 'undetermined')
         AS undetermined
 FROM longest
-INNER JOIN usual
-    ON
-        longest.log_set = usual.log_set
-        AND longest.layer IS NOT DISTINCT FROM usual.layer
 LEFT JOIN attempts
     ON
         attempts.ts_start > longest.from_ts
@@ -87,6 +91,6 @@ GROUP BY
     longest.from_ts,
     longest.to_ts,
     longest.silent_s,
-    usual.usual_s
+    longest.usual_s
 ORDER BY
     longest.silent_s DESC, longest.from_ts ASC, longest.log_set ASC, longest.layer ASC
