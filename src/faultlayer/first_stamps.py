@@ -118,12 +118,16 @@ def zone(
 
     Where that has none, those of the other streams around them that write their zone.
     """
-    pairs = _pairs(ranked[stream][0], *parts[stream]).filter(~pl.col("zoned"))
     known = timedelta(microseconds=local_us or 0)
     outer = pl.when("outer_zoned").then("outer").otherwise(pl.col("outer") + known)
-    outers = pairs.select(outer.alias("outer")).to_series()
-    found = stamps.zone_us(pairs.get_column("ts"), outers)
-    return _zone_beside(ranked, parts, stream) if found is None else found
+    # The lines that most are like need not be those with a stamp.
+    for score in ranked[stream]:
+        pairs = _pairs(score, *parts[stream]).filter(~pl.col("zoned"))
+        outers = pairs.select(outer.alias("outer")).to_series()
+        found = stamps.zone_us(pairs.get_column("ts"), outers)
+        if found is not None:
+            return found
+    return _zone_beside(ranked, parts, stream)
 
 
 def _zone_beside(

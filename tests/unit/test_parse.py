@@ -134,6 +134,29 @@ def test_a_stream_in_another_zone_is_told_by_the_streams_beside_it(
     assert [str(ts) for ts in gateway.head(1)] == ["2026-11-21 02:07:01.500000"]
 
 
+def test_the_zone_of_a_stream_is_told_by_the_few_lines_of_it_that_have_stamps(
+    tmp_path: Path,
+) -> None:
+    """Most of what an engine writes to stderr has none; what has one is as local."""
+    text = "".join(
+        f"2026-11-30T14:47:2{second}.159315887+08:00 stderr F {line}\n"
+        for second, line in enumerate(
+            (
+                "INFO:     Started server process [1]",
+                "INFO:     Waiting for application startup.",
+                "INFO:     Application startup complete.",
+                "W1130 14:47:23.065703 1142 torch/utils/cpp_extension.py:2425] no arch.",
+            )
+        )
+    )
+    events, rejects, _ = run(tmp_path, text)
+    assert len(rejects) == 0
+    assert [str(ts) for ts in events.get_column("ts_raw")][2:] == [
+        "2026-11-30 06:47:22.159315",
+        "2026-11-30 06:47:23.065703",
+    ]
+
+
 def test_docker_parts_are_joined_and_streams_kept_apart(tmp_path: Path) -> None:
     """A line that Docker cut is one record; the other stream writes in between."""
 
